@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use headway_answer::{Failure, check as answer, json};
+use headway_answer::check::{self as answer, CheckJson};
+use headway_answer::{Failure, json};
 use headway_check::protocol::{self, Engine, Protocol};
 use headway_check::{CheckError, Control, Report, Scheduler};
 use pyo3::exceptions::PyValueError;
@@ -29,7 +30,7 @@ fn check(
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
         let report = pool.install(|| check(&theirs)).map_err(failure)?;
-        Ok(answer::value(&report).to_string())
+        Ok(json::line(&CheckJson::of(&report)))
     };
     long::work(py, progress, || control.progress(), || control.stop(), work)?.or_raise(py)
 }
@@ -47,7 +48,7 @@ pub(crate) fn check_model(
     let settings =
         serde_json::from_str(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let progress = progress.as_ref();
-    let work = move |control: &Control| answer::check(&model, json::fields(settings), control);
+    let work = move |control: &Control| answer::check(&model, settings, control);
     check(py, threads, memory, progress, work, answer::failure)
 }
 

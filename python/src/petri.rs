@@ -146,9 +146,8 @@ impl Net {
         let stopped = Arc::clone(&stop);
         let work = move || {
             let mut go_on = |_| !stopped.load(Ordering::Relaxed);
-            Analysis::of(&plant, max_rounds, max_markings, &mut go_on)
-                .json(&plant)
-                .to_string()
+            let found = Analysis::of(&plant, max_rounds, max_markings, &mut go_on);
+            headway_answer::json::line(&found.json(&plant))
         };
         let stop = || stop.store(true, Ordering::Relaxed);
         long::work(py, None, || (0, 0), stop, work)
@@ -193,7 +192,10 @@ impl Net {
                 })
             })?;
             let found = question.separate(Path::new(&name), &plant, circuit)?;
-            let (json, holds) = (found.json(&plant).to_string(), found.holds());
+            let (json, holds) = (
+                headway_answer::json::line(&found.json(&plant)),
+                found.holds(),
+            );
             let plant = Plant {
                 net: found.done.net,
                 marking: found.done.marking,
@@ -220,7 +222,7 @@ impl Net {
         let plant = Arc::clone(&self.plant);
         let found = in_thread(py, move || {
             question.circuit(&plant).map(|found| match found {
-                Err(circuits) => circuits.json(&plant).to_string(),
+                Err(circuits) => headway_answer::json::line(&circuits.json(&plant)),
                 Ok(_) => String::new(),
             })
         })?;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use headway_answer::Failure;
 use headway_answer::plan::{Places, Plan, read_failure};
+use headway_answer::{Failure, json};
 use headway_walk::conflicts::{Conflicts, Input};
 use headway_walk::order::Request;
 use headway_walk::svg::Theme;
@@ -53,7 +53,7 @@ pub(crate) fn plan(
     let stopped = Arc::clone(&stop);
     let work = move || {
         let plan = Plan::new(conflicts, places, request, &mut |_| {}, &stopped)?;
-        Ok((plan.json(false).to_string(), plan.svg(Theme::Auto)))
+        Ok((json::line(&plan.json(false)), plan.svg(Theme::Auto)))
     };
     let stop = || stop.store(true, Ordering::Relaxed);
     long::work(py, None, || (0, 0), stop, work)?.or_raise(py)

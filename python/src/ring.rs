@@ -7,14 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
-use headway_answer::{self as answer, Failure, forecast, json, worst};
+use headway_answer::forecast::{self, ForecastJson};
+use headway_answer::json::{self, OutcomeJson, RingJson, RunJson};
+use headway_answer::{self as answer, Failure, worst};
 use headway_sim::beliefs::Beliefs;
 use headway_sim::run::EngineChoice;
 use headway_sim::{Fault, Settings, run as simulate, state_file};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::Value;
 
 use crate::failure::OrRaise;
 use crate::frame::Frame;
@@ -84,7 +85,7 @@ impl Instance {
     }
 
     fn fields(&self) -> String {
-        Value::Object(json::ring(&self.of)).to_string()
+        json::line(&RingJson::of(&self.of))
     }
 
     fn title(&self) -> String {
@@ -156,11 +157,9 @@ impl Instance {
                 }
             });
             let outcome = outcome.map_err(Failure::new)?;
-            let mut json = json::outcome(&instance, &run.faults, &outcome);
-            if let Some(beliefs) = &beliefs {
-                json.append(&mut json::beliefs(beliefs));
-            }
-            Ok((Value::Object(json).to_string(), processes, resting))
+            let outcome = OutcomeJson::of(&instance, &run.faults, &outcome);
+            let json = RunJson::new(outcome, beliefs.as_ref(), None);
+            Ok((json::line(&json), processes, resting))
         };
         let stop = || stop.store(true, Ordering::Relaxed);
         let found: Result<_, Failure> = long::work(py, progress.as_ref(), || at.get(), stop, work)?;
@@ -185,7 +184,9 @@ impl Instance {
         let found = py.detach(|| {
             let found = forecast::of(of)?;
             let line = found.movement();
-            Ok(forecast::json(of, &found, &line, &line.outcome(rounds), waits, &at).to_string())
+            let outcome = line.outcome(rounds);
+            let json = ForecastJson::of(of, &found, &line, &outcome, waits, &at);
+            Ok(json::line(&json))
         });
         found.or_raise(py)
     }

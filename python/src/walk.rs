@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use headway_answer::{Failure, walk as answer};
+use headway_answer::{Failure, json, walk as answer};
 use headway_walk::formats::ReadError;
 use headway_walk::network::Builder;
 use headway_walk::search::{self, Method, Request};
@@ -90,7 +90,7 @@ pub(crate) fn walk(
             bound: found.bound.as_ref().map(|bound| bound.distance),
             theme: Theme::Auto,
         };
-        let json = answer::json(&network, &request, &found, false, false).to_string();
+        let json = json::line(&answer::json(&network, &request, &found, false, false));
         Ok((json, svg::draw(&picture), network.notes().to_vec()))
     };
     let stop = || stop.store(true, Ordering::Relaxed);

@@ -4,11 +4,13 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use headway_core::Round;
+use headway_core::{Configuration, Round};
 use headway_sim::forecast::{Forecast, Movement, Queue, Wait};
 use headway_sim::{Outcome, Settings};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
+use crate::json::OutcomeJson;
 use crate::{Failure, Instance, json};
 
 /// The forecast of a ring.
@@ -81,38 +83,102 @@ pub fn cycle_time(forecast: &Forecast<'_>) -> Option<String> {
         .map(|(rounds, releases)| format!("{rounds}/{releases}"))
 }
 
-/// What `headway forecast` prints, with every wait and some states if asked for.
-pub fn json(
-    instance: &Instance,
-    forecast: &Forecast<'_>,
-    line: &Movement<'_>,
-    outcome: &Outcome,
-    waits: bool,
-    at: &[Round],
-) -> Value {
-    let mut fields: Map<String, Value> = json::outcome(instance, &[], outcome);
-    fields.insert("cycle_time".to_owned(), json!(cycle_time(forecast)));
-    if let Some(jam) = line.jam() {
-        let queue =
-            |queue: &Queue| json!({ "process": queue.process, "wait_rounds": queue.rounds });
-        let queues: Vec<Value> = jam.queues.iter().map(queue).collect();
-        let jam = json!({ "repeats_from": jam.from, "period": jam.period, "queues": queues });
-        fields.insert("jam".to_owned(), jam);
-    }
-    if waits {
-        let wait = |wait: Wait| json!({ "token": wait.token, "process": wait.process, "from": wait.from, "to": wait.to });
-        let waits: Vec<Value> = line.waits(outcome.rounds).map(wait).collect();
-        fields.insert("waits".to_owned(), Value::Array(waits));
-    }
-    if !at.is_empty() {
-        let timeline = forecast.timeline();
-        let state = |&round: &u64| {
-            let configuration = timeline.configuration_at(round);
+/// What `headway forecast` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ForecastJson {
+    #[serde(flatten)]
+    outcome: OutcomeJson,
+    /// Rounds for so many firings of every transition (releases of every process), as a
+    /// fraction; null: there is none.
+    cycle_time: Option<String>,
+    /// What a ring with more tokens than fit does forever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jam: Option<JamJson>,
+    /// Every wait: which token rests where, after which rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits: Option<Vec<WaitJson>>,
+    /// States in the form of the state file, with the round that led there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<json::StateSchema>"))]
+    states: Vec<Value>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct JamJson {
+    /// From this round or step on it repeats; null: it does not.
+    repeats_from: Round,
+    /// After so many rounds it repeats; null: not known.
+    period: u64,
+    /// Where every token waits in every turn.
+    queues: Vec<QueueJson>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct QueueJson {
+    /// A process, from 0.
+    process: u64,
+    /// For how many rounds.
+    wait_rounds: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct WaitJson {
+    /// A token, from 0.
+    token: u64,
+    process: u64,
+    /// From this round on.
+    from: Round,
+    /// To this round.
+    to: Round,
+}
+
+impl ForecastJson {
+    /// With every wait and some states if asked for.
+    pub fn of(
+        instance: &Instance,
+        forecast: &Forecast<'_>,
+        line: &Movement<'_>,
+        outcome: &Outcome,
+        waits: bool,
+        at: &[Round],
+    ) -> ForecastJson {
+        let queue = |queue: &Queue| QueueJson {
+            process: queue.process,
+            wait_rounds: queue.rounds,
+        };
+        let wait = |wait: Wait| WaitJson {
+            token: wait.token,
+            process: wait.process,
+            from: wait.from,
+            to: wait.to,
+        };
+        let timeline = (!at.is_empty()).then(|| forecast.timeline());
+        let state = |(round, configuration): (Round, Configuration)| {
             let mut state = json::state(&instance.ring, &configuration);
-            state["round"] = json!(round);
+            state["round"] = round.into();
             state
         };
-        fields.insert("states".to_owned(), at.iter().map(state).collect());
+        ForecastJson {
+            outcome: OutcomeJson::of(instance, &[], outcome),
+            cycle_time: cycle_time(forecast),
+            jam: line.jam().map(|jam| JamJson {
+                repeats_from: jam.from,
+                period: jam.period,
+                queues: jam.queues.iter().map(queue).collect(),
+            }),
+            waits: waits.then(|| line.waits(outcome.rounds).map(wait).collect()),
+            states: timeline
+                .iter()
+                .flat_map(|timeline| {
+                    at.iter()
+                        .map(|&round| (round, timeline.configuration_at(round)))
+                })
+                .map(state)
+                .collect(),
+        }
     }
-    Value::Object(fields)
 }

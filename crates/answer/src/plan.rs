@@ -9,7 +9,7 @@ use headway_walk::conflicts::{Conflicts, Input, ReadError, Spread};
 use headway_walk::order::svg::{self, Picture};
 use headway_walk::order::{self, Found, Request};
 use headway_walk::svg::Theme;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::{Failure, count};
 
@@ -133,24 +133,24 @@ impl Plan {
     }
 
     /// What `headway plan` prints.
-    pub fn json(&self, interrupted: bool) -> Value {
-        json!({
-            "members": self.conflicts.len(),
-            "conflicting_pairs": self.conflicts.pairs(),
-            "order": self.order(),
-            "separation": self.found.separation,
-            "tokens": self.tokens(),
-            "lower_bound": self.found.bound.separation,
-            "lower_bound_because": self.found.bound.reason.to_string(),
-            "optimal": self.found.is_optimal(),
-            "tokens_at_most": self.tokens_at_most(),
-            "because": self.why_one(),
-            "go_together": self.waves(),
-            "members_by_place": self.places,
-            "seed": self.request.seed,
-            "effort": self.request.effort,
-            "interrupted": interrupted,
-        })
+    pub fn json(&self, interrupted: bool) -> PlanJson<'_> {
+        PlanJson {
+            members: self.conflicts.len(),
+            conflicting_pairs: self.conflicts.pairs(),
+            order: self.order(),
+            separation: self.found.separation,
+            tokens: self.tokens(),
+            lower_bound: self.found.bound.separation,
+            lower_bound_because: self.found.bound.reason.to_string(),
+            optimal: self.found.is_optimal(),
+            tokens_at_most: self.tokens_at_most(),
+            because: self.why_one(),
+            go_together: self.waves(),
+            members_by_place: self.places.as_ref(),
+            seed: self.request.seed,
+            effort: self.request.effort,
+            interrupted,
+        }
     }
 
     /// The ring, with conflicts as chords.
@@ -162,6 +162,40 @@ impl Plan {
             theme,
         })
     }
+}
+
+/// What `headway plan` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PlanJson<'a> {
+    /// How many members the ring has.
+    members: usize,
+    /// How many pairs may not be down together.
+    conflicting_pairs: usize,
+    /// Members, or places with several members, in the order of the ring.
+    order: Vec<&'a str>,
+    separation: u32,
+    tokens: u32,
+    /// The separation that no order can undercut.
+    lower_bound: u32,
+    /// Why not.
+    lower_bound_because: String,
+    /// Whether no order has a smaller separation.
+    optimal: bool,
+    /// The tokens that no order exceeds.
+    tokens_at_most: u32,
+    /// The reason.
+    because: Option<String>,
+    /// Where only one member at a time is allowed: groups whose members can go together, one
+    /// group after the other.
+    go_together: Option<Vec<Vec<&'a str>>>,
+    /// Who shares a place on the ring, by the name of the place.
+    members_by_place: Option<&'a Places>,
+    seed: u64,
+    /// How hard was looked.
+    effort: u32,
+    /// Whether Ctrl-C stopped the search, so that this is the best so far.
+    interrupted: bool,
 }
 
 /// Whether members in this order, so many hops apart, keep out of each other's way: two who

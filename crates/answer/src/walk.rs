@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use headway_walk::file::{self, Tables};
+use headway_walk::file::{self, Tables, WalkJson};
 use headway_walk::formats::ReadError;
 use headway_walk::network::{Network, NetworkError};
 use headway_walk::search::{Found, Method, Request};
 use headway_walk::{NEVER, bound, hamiltonian};
-use serde_json::Value;
 
 use crate::Failure;
 
@@ -52,20 +51,21 @@ pub fn network_failure(path: &Path, text: &str, error: ReadError) -> Failure {
 }
 
 /// What `headway walk` prints of a walk.
-pub fn json(
-    network: &Network,
+pub fn json<'a>(
+    network: &'a Network,
     request: &Request,
     found: &Found,
     table: bool,
     interrupted: bool,
-) -> Value {
+) -> WalkJson<'a> {
     let tables = match table || network.len() <= TABLED_NODES {
         true => Tables::All,
         false => Tables::None,
     };
-    let mut json = file::write(network, request, found, tables);
-    json["interrupted"] = interrupted.into();
-    json
+    WalkJson {
+        interrupted: Some(interrupted),
+        ..file::content(network, request, found, tables)
+    }
 }
 
 /// Whether a walk keeps the distance that was asked for.

@@ -1,9 +1,12 @@
 //! The slowest start of all.
 
+use headway_core::Round;
 use headway_core::bound::WorstCase;
 use headway_sim::forecast::Forecast;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
+use crate::json::RingJson;
 use crate::{Failure, Instance, json};
 
 /// The worst case of a ring over all starts, and what the start at hand, which is
@@ -42,17 +45,35 @@ impl<'a> Worst<'a> {
     }
 
     /// What `headway worst` prints.
-    pub fn json(&self, instance: &Instance) -> Value {
-        let mut fields = json::ring(instance);
-        fields.append(&mut json::fields(json!({
-            "widest_gap": self.gap,
-            "worst_last_rest": self.case.last_rest,
-            "worst_legitimate_at": self.case.legitimate_at,
-            "last_rest": self.forecast.last_rest(),
-            "legitimate_at": self.forecast.legitimate_at(),
-            "attained": self.attained(),
-            "state": json::state(&instance.ring, &instance.start),
-        })));
-        Value::Object(fields)
+    pub fn json(&self, instance: &Instance) -> WorstJson {
+        WorstJson {
+            ring: RingJson::of(instance),
+            widest_gap: self.gap,
+            worst_last_rest: self.case.last_rest,
+            worst_legitimate_at: self.case.legitimate_at,
+            last_rest: self.forecast.last_rest(),
+            legitimate_at: self.forecast.legitimate_at(),
+            attained: self.attained(),
+            state: json::state(&instance.ring, &instance.start),
+        }
     }
+}
+
+/// What `headway worst` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct WorstJson {
+    #[serde(flatten)]
+    ring: RingJson,
+    /// L, the largest distance from one delay to the next, in hops.
+    widest_gap: u64,
+    worst_last_rest: u64,
+    worst_legitimate_at: u64,
+    last_rest: Option<Round>,
+    legitimate_at: Option<Round>,
+    /// Whether the state given takes as long to be legitimate as the worst case.
+    attained: bool,
+    /// A state in the form of the state file.
+    #[cfg_attr(feature = "schemas", schemars(with = "json::StateSchema"))]
+    state: Value,
 }

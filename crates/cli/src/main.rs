@@ -17,6 +17,8 @@ mod flags;
 mod interrupt;
 mod partial;
 mod report;
+#[cfg(test)]
+mod schemas;
 
 use failure::{Answer, Failure};
 

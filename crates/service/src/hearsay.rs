@@ -38,23 +38,25 @@ pub(crate) struct Report {
 
 /// A member that uses a permit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Working {
-    /// Its name.
+    /// A name.
     pub name: String,
-    /// What for.
+    /// What a permit is used for, in words.
     pub used_by: String,
-    /// For how long.
+    /// For how long somebody has been using it, in milliseconds; 0 while it only passes.
     pub since_ms: u64,
 }
 
 /// A member that others do not hear.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Unheard {
-    /// Its name.
+    /// A name.
     pub name: String,
-    /// Who says so.
+    /// Who does not hear it.
     pub silent_by: Vec<String>,
-    /// For how long.
+    /// For how long, in milliseconds.
     pub silent_ms: u64,
 }
 

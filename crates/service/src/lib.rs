@@ -25,6 +25,8 @@ mod service;
 mod store;
 mod transport;
 
+pub use agent::Status;
+pub use rollouts::view::RolloutView;
 pub use service::{Reread, ServiceError, Stopped, run};
 
 /// For this crate's own tests: not part of its interface, and changed without notice.

@@ -1,7 +1,10 @@
 //! The walk file: a walk with its network and all that was found out about it, as
 //! JSON. Other commands take it as a ring to run on.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::fairness;
@@ -41,85 +44,186 @@ pub enum Tables {
     None,
 }
 
+/// The content of a walk file, which `headway walk` prints, too.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct WalkJson<'a> {
+    /// The format of this file.
+    pub format: &'static str,
+    /// m, a number of tokens.
+    pub tokens: usize,
+    /// Steps of the walk.
+    pub length: usize,
+    /// Steps between successive tokens on the walk.
+    pub separation_on_walk: usize,
+    /// Distance in the network that tokens keep forever; null: there is one token.
+    pub distance_kept: Option<u32>,
+    /// Distance asked for.
+    pub distance_wanted: Option<u32>,
+    /// More cannot be kept, by any walk.
+    pub upper_bound: Option<u32>,
+    /// Why not.
+    pub upper_bound_because: Option<String>,
+    /// upper_bound less distance_kept.
+    pub gap: Option<u32>,
+    /// No walk of any length keeps more.
+    pub proved_best_for_any_length: bool,
+    /// No walk up to this length keeps more.
+    pub proved_best_up_to_length: Option<usize>,
+    /// How it was made.
+    pub method: String,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// How hard was looked.
+    pub effort: u32,
+    /// The nodes of the walk in order; null: none was found.
+    pub walk: Vec<&'a str>,
+    /// Positions of the tokens on the walk.
+    pub token_positions: Vec<usize>,
+    /// Two tokens at their closest; null: there is one token.
+    pub nearest: Option<NearestJson<'a>>,
+    /// How often the walk visits each node.
+    pub visits_by_node: BTreeMap<&'a str, u32>,
+    /// Fewest and most rounds between two visits of each node.
+    pub rounds_between_visits: BTreeMap<&'a str, [u32; 2]>,
+    /// Whether all nodes can be visited equally often while all tokens move.
+    pub equal_visits: EqualVisits,
+    /// Whether a walk visits every node exactly once: yes, no with the reason, or not found;
+    /// null: not asked.
+    pub hamiltonian_cycle: Option<String>,
+    /// For each distance in the network: how far apart on the walk that is, and how many tokens
+    /// keep it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Vec<CapacityJson>>,
+    /// For each number of tokens: what they keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_by_tokens: Option<Vec<KeptJson>>,
+    /// The network as node-link JSON, as networkx reads and writes it.
+    pub network: Value,
+    /// Whether Ctrl-C stopped the search, so that this is the best so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<bool>,
+}
+
+/// Two tokens at their closest.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct NearestJson<'a> {
+    /// Positions on the walk.
+    pub positions: [u32; 2],
+    /// Names of nodes.
+    pub node_names: [&'a str; 2],
+}
+
+/// Whether nodes can be visited equally often.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct EqualVisits {
+    /// Whether it can be.
+    pub possible: bool,
+    /// The reason.
+    pub because: Option<String>,
+}
+
+/// What a distance takes on a walk.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct CapacityJson {
+    /// Hops between two tokens in the network.
+    pub distance: u32,
+    /// Steps between successive tokens on the walk.
+    pub separation_on_walk: usize,
+    /// m, a number of tokens.
+    pub tokens: usize,
+}
+
+/// What a number of tokens keeps.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct KeptJson {
+    /// m, a number of tokens.
+    pub tokens: usize,
+    /// Steps between successive tokens on the walk.
+    pub separation_on_walk: usize,
+    /// Distance in the network that tokens keep forever; null: there is one token.
+    pub distance_kept: Option<u32>,
+}
+
 /// The file's content.
-pub fn write(network: &Network, request: &Request, found: &Found, tables: Tables) -> Value {
+pub fn content<'a>(
+    network: &'a Network,
+    request: &Request,
+    found: &Found,
+    tables: Tables,
+) -> WalkJson<'a> {
     let walk = &found.walk;
-    let names =
-        |nodes: &[u32]| -> Vec<&str> { nodes.iter().map(|&node| network.name(node)).collect() };
-    let by_name = |value: &dyn Fn(usize) -> Value| -> Map<String, Value> {
-        network
-            .names()
-            .iter()
-            .enumerate()
-            .map(|(index, name)| (name.clone(), value(index)))
-            .collect()
-    };
-    let visits = walk.visits(network);
+    let name = |node: u32| network.name(node);
+    let names = || network.names().iter().map(String::as_str);
     let between = walk.rounds_between_visits(network, &walk.even_tokens(request.tokens));
     let unfair = fairness::equal_visits(network).in_words(network);
-    let mut file = json!({
-        "format": FORMAT,
-        "tokens": request.tokens,
-        "length": walk.len(),
-        "separation_on_walk": found.separation(request.tokens),
-        "distance_kept": found.distance(),
-        "distance_wanted": request.wanted,
-        "upper_bound": found.bound.as_ref().map(|bound| bound.distance),
-        "upper_bound_because": found.bound.as_ref().map(|bound| bound.reason.to_string()),
-        "gap": found
+    let tabled = tables == Tables::All;
+    WalkJson {
+        format: FORMAT,
+        tokens: request.tokens,
+        length: walk.len(),
+        separation_on_walk: found.separation(request.tokens),
+        distance_kept: found.distance(),
+        distance_wanted: request.wanted,
+        upper_bound: found.bound.as_ref().map(|bound| bound.distance),
+        upper_bound_because: found.bound.as_ref().map(|bound| bound.reason.to_string()),
+        gap: found
             .bound
             .as_ref()
             .zip(found.distance())
             .map(|(bound, distance)| bound.distance.saturating_sub(distance)),
-        "proved_best_for_any_length": found.proved_best(),
-        "proved_best_up_to_length": found.proved_up_to,
-        "method": found.method.to_string(),
-        "seed": request.seed,
-        "effort": request.effort,
-        "walk": names(walk.positions()),
-        "token_positions": walk.even_tokens(request.tokens),
-        "nearest": found.nearest.map(|nearest| {
+        proved_best_for_any_length: found.proved_best(),
+        proved_best_up_to_length: found.proved_up_to,
+        method: found.method.to_string(),
+        seed: request.seed,
+        effort: request.effort,
+        walk: walk.positions().iter().map(|&node| name(node)).collect(),
+        token_positions: walk.even_tokens(request.tokens),
+        nearest: found.nearest.map(|nearest| {
             let (one, other) = nearest.positions;
-            json!({
-                "positions": [one, other],
-                "node_names": names(&[walk.at(one as usize), walk.at(other as usize)]),
-            })
+            NearestJson {
+                positions: [one, other],
+                node_names: [one, other].map(|at| name(walk.at(at as usize))),
+            }
         }),
-        "visits_by_node": by_name(&|index| json!(visits[index])),
-        "rounds_between_visits": by_name(&|index| json!([between[index].0, between[index].1])),
-        "equal_visits": { "possible": unfair.is_none(), "because": unfair },
-        "hamiltonian_cycle": match &found.hamiltonian {
-            Some(Cycle::Found(_)) => json!("yes"),
-            Some(Cycle::Impossible(reason)) => json!(format!("no: {reason}")),
-            Some(Cycle::NotFound) => json!("not found"),
-            None => Value::Null,
+        visits_by_node: names().zip(walk.visits(network)).collect(),
+        rounds_between_visits: names()
+            .zip(between.iter().map(|&(fewest, most)| [fewest, most]))
+            .collect(),
+        equal_visits: EqualVisits {
+            possible: unfair.is_none(),
+            because: unfair,
         },
-    });
-    if tables == Tables::All {
-        file["capacity"] = kept::separations(network, walk)
-            .iter()
-            .enumerate()
-            .map(|(distance, &separation)| {
-                json!({
-                    "distance": distance,
-                    "separation_on_walk": separation,
-                    "tokens": walk.len() / separation as usize,
-                })
-            })
-            .collect();
-        file["kept_by_tokens"] = kept::by_tokens(network, walk, TABLED_TOKENS)
-            .iter()
-            .map(|&(tokens, separation, distance)| {
-                json!({
-                    "tokens": tokens,
-                    "separation_on_walk": separation,
-                    "distance_kept": distance,
-                })
-            })
-            .collect();
+        hamiltonian_cycle: found.hamiltonian.as_ref().map(|cycle| match cycle {
+            Cycle::Found(_) => "yes".to_owned(),
+            Cycle::Impossible(reason) => format!("no: {reason}"),
+            Cycle::NotFound => "not found".to_owned(),
+        }),
+        capacity: tabled.then(|| {
+            let separations = kept::separations(network, walk);
+            let row = |(distance, &separation): (usize, &u32)| CapacityJson {
+                distance: distance as u32,
+                separation_on_walk: separation as usize,
+                tokens: walk.len() / separation as usize,
+            };
+            separations.iter().enumerate().map(row).collect()
+        }),
+        kept_by_tokens: tabled.then(|| {
+            let kept = kept::by_tokens(network, walk, TABLED_TOKENS);
+            let row = |&(tokens, separation, distance): &(usize, usize, u32)| KeptJson {
+                tokens,
+                separation_on_walk: separation,
+                distance_kept: Some(distance),
+            };
+            kept.iter().map(row).collect()
+        }),
+        network: node_link::write(network),
+        interrupted: None,
     }
-    file["network"] = node_link::write(network);
-    file
 }
 
 /// Reads a walk file, and checks that the walk is one.

@@ -92,7 +92,7 @@ pub fn check(folder: &Path, arguments: &[&str], printed: &str) {
         if let Err(why) = what {
             panic!(
                 "headway {}: what it prints differs from schemas/v1/{name}.json:\n{why}\n\
-                 A new key goes into schemas/v1/keys.json and {name}.json; CONTRIBUTING.md says how.",
+                 The schemas are made from the types of the answers (crates/cli/src/schemas.rs).",
                 arguments.join(" ")
             );
         }

@@ -11,7 +11,7 @@ use crate::memory::available_memory_bytes;
 mod json;
 mod model;
 
-pub use json::{trace, value};
+pub use json::{CheckJson, TraceJson};
 pub use model::{MODELS, check, ring};
 
 /// The run worth keeping: a counterexample if a property fails, else the slowest.

@@ -6,8 +6,9 @@ use headway_petri::maxplus::{self, NoSpectrum, Spectrum};
 use headway_petri::transient::{self, NoTransient, Transient};
 use headway_petri::{EventGraph, Marking, bound, invariant, ring, structure};
 use headway_sim::forecast::Forecast;
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use super::behaviour::BehaviourJson;
 use super::{Behaviour, Plant, place_ids, transition_ids};
 
 /// Place times arcs that a search per place may cost.
@@ -162,65 +163,159 @@ impl Analysis {
     }
 
     /// What `headway petri analyze` prints.
-    pub fn json(&self, plant: &Plant) -> Value {
+    pub fn json<'a>(&'a self, plant: &'a Plant) -> AnalysisJson<'a> {
         let net = &plant.net;
         let ids = |places: &[usize]| place_ids(net, places);
         let spectrum = self.spectrum.as_ref().ok();
-        // It was refused where it does not fit.
-        let tokens = u64::try_from(plant.marking.total()).ok();
         let exact = self.transient.as_ref().ok();
-        let invariants = self.invariants.as_ref().map(|invariants| {
-            let row =
-                |i: &invariant::Invariant| json!({"place_names": ids(&i.places), "tokens": i.tokens});
-            invariants.iter().map(row).collect::<Vec<_>>()
-        });
-        let published: Vec<Value> = self
-            .published
-            .iter()
-            .map(|bound| {
-                json!({"name": bound.name, "formula": bound.formula, "source": bound.source,
-                       "bound_rounds": bound.rounds.to_string()})
-            })
-            .collect();
-        let times: Option<Vec<Option<String>>> = spectrum.map(|spectrum| {
+        let behaviour = self.behaviour.as_ref();
+        let row = |row: &invariant::Invariant| InvariantJson {
+            place_names: ids(&row.places),
+            tokens: row.tokens,
+        };
+        let published = |bound: &bound::Published| PublishedJson {
+            name: bound.name,
+            formula: bound.formula,
+            source: bound.source,
+            bound_rounds: bound.rounds.to_string(),
+        };
+        let times = |spectrum: &Spectrum| {
             let q = spectrum.cycle_time.denominator;
             let entry = |value: &Option<i128>| value.map(|value| maxplus::reduced(value, q));
             spectrum.eigenvector.iter().map(entry).collect()
-        });
-        let mut found = json!({
-            "net": net.id,
-            "places": net.places(),
-            "transitions": net.transitions(),
-            "arcs": net.arcs().len(),
-            "tokens": tokens,
-            "event_graph": self.event_graph.0,
-            "why_not_event_graph": self.event_graph.1,
-            "strongly_connected": self.strongly_connected,
-            "live": self.live,
-            "unmarked_circuit": self.unmarked.as_ref().map(|circuit| ids(circuit)),
-            "bounded": self.bounded,
-            "safe": self.safe,
-            "largest_bound": self.largest_bound,
-            "invariants": invariants,
-            "cycle_time": spectrum.map(|s| s.cycle_time.to_string()),
-            "why_no_cycle_time": self.spectrum.as_ref().err(),
-            "certificate_verified": spectrum.map(|_| true),
-            "critical_circuit": spectrum.map(|s| ids(&s.critical_circuit)),
-            "critical_places": spectrum.map(|s| ids(&s.critical_arcs)),
-            "critical_transitions": spectrum
+        };
+        AnalysisJson {
+            net: &net.id,
+            places: net.places(),
+            transitions: net.transitions(),
+            arcs: net.arcs().len(),
+            // It was refused where it does not fit.
+            tokens: u64::try_from(plant.marking.total()).ok(),
+            event_graph: self.event_graph.0,
+            why_not_event_graph: self.event_graph.1.as_deref(),
+            strongly_connected: self.strongly_connected,
+            live: behaviour.map_or(self.live, |it| it.live.0),
+            unmarked_circuit: self.unmarked.as_ref().map(|circuit| ids(circuit)),
+            bounded: behaviour.map_or(self.bounded, |it| it.bounded.0),
+            safe: behaviour.map_or(self.safe, |it| it.safe.0),
+            largest_bound: behaviour.map_or(self.largest_bound, |it| it.largest_bound),
+            invariants: self
+                .invariants
+                .as_ref()
+                .map(|rows| rows.iter().map(row).collect()),
+            cycle_time: spectrum.map(|s| s.cycle_time.to_string()),
+            why_no_cycle_time: self.spectrum.as_ref().err(),
+            certificate_verified: spectrum.map(|_| true),
+            critical_circuit: spectrum.map(|s| ids(&s.critical_circuit)),
+            critical_places: spectrum.map(|s| ids(&s.critical_arcs)),
+            critical_transitions: spectrum
                 .map(|s| transition_ids(net, s.critical_nodes.iter().copied())),
-            "eigenvector": times,
-            "cyclicity": spectrum.map(|s| s.cyclicity.to_string()),
-            "transient": self.transient(),
-            "state_transient": exact.map(|found| found.rounds),
-            "period": exact.map(|found| found.period),
-            "why_no_transient": self.transient.as_ref().err(),
-            "published_bounds": published,
-            "as_ring": self.ring.as_ref().map(RingFacts::json),
-        });
-        Behaviour::add_json(self.behaviour.as_ref(), &mut found, plant);
-        found
+            eigenvector: spectrum.map(times),
+            cyclicity: spectrum.map(|s| s.cyclicity.to_string()),
+            transient: self.transient(),
+            state_transient: exact.map(|found| found.rounds),
+            period: exact.map(|found| found.period),
+            why_no_transient: self.transient.as_ref().err(),
+            published_bounds: self.published.iter().map(published).collect(),
+            as_ring: self.ring.as_ref().map(RingFacts::json),
+            behaviour: BehaviourJson::of(behaviour, plant),
+        }
     }
+}
+
+/// What `headway petri analyze` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct AnalysisJson<'a> {
+    /// The net's id.
+    net: &'a str,
+    /// How many places.
+    places: usize,
+    /// How many transitions.
+    transitions: usize,
+    /// How many arcs.
+    arcs: usize,
+    tokens: Option<u64>,
+    /// Whether every place has one transition before and one after it.
+    event_graph: bool,
+    /// Why it is none.
+    why_not_event_graph: Option<&'a str>,
+    /// Whether every node can be reached from every other.
+    strongly_connected: Option<bool>,
+    /// Whether every transition can always fire again; null: not decided.
+    live: Option<bool>,
+    /// A circuit without tokens, which is why it is not live.
+    unmarked_circuit: Option<Vec<String>>,
+    /// Whether no place ever gets arbitrarily many tokens; null: not decided.
+    bounded: Option<bool>,
+    /// Whether no place ever has two tokens; null: not decided.
+    safe: Option<bool>,
+    /// The most tokens that any place can have.
+    largest_bound: Option<u64>,
+    /// Places whose tokens are always the same in number.
+    invariants: Option<Vec<InvariantJson>>,
+    cycle_time: Option<String>,
+    /// Why there is none.
+    why_no_cycle_time: Option<&'a String>,
+    /// Whether the cycle time was checked against its certificate.
+    certificate_verified: Option<bool>,
+    /// The slowest circuit: its places.
+    critical_circuit: Option<Vec<String>>,
+    /// Places of all slowest circuits.
+    critical_places: Option<Vec<String>>,
+    /// Transitions of all slowest circuits.
+    critical_transitions: Option<Vec<String>>,
+    /// When transitions fire, relative to each other, as fractions.
+    eigenvector: Option<Vec<Option<String>>>,
+    /// Cyclicity of the critical part, as text.
+    cyclicity: Option<String>,
+    /// The round from which firings are periodic.
+    transient: Option<u64>,
+    /// The round from which markings are.
+    state_transient: Option<u64>,
+    period: Option<u64>,
+    /// Why it is not known.
+    why_no_transient: Option<&'a String>,
+    /// Bounds of the transient from the literature.
+    published_bounds: Vec<PublishedJson>,
+    /// The ring that the net stands for; null: it stands for none.
+    as_ring: Option<RingFactsJson>,
+    #[serde(flatten)]
+    behaviour: BehaviourJson<'a>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct InvariantJson {
+    /// Places, by id.
+    place_names: Vec<String>,
+    tokens: u64,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct PublishedJson {
+    /// A name.
+    name: &'static str,
+    /// The formula.
+    formula: &'static str,
+    /// Where it was published.
+    source: &'static str,
+    /// What it gives, as text.
+    bound_rounds: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct RingFactsJson {
+    processes: usize,
+    tokens: u64,
+    separation: u32,
+    /// How many processes delay.
+    delay_count: usize,
+    feasible: bool,
+    last_rest: Option<u64>,
+    worst_last_rest: Option<u64>,
 }
 
 impl RingFacts {
@@ -251,12 +346,16 @@ impl RingFacts {
         }
     }
 
-    fn json(&self) -> Value {
-        json!({
-            "processes": self.processes, "tokens": self.tokens, "separation": self.separation,
-            "delay_count": self.delays, "feasible": self.feasible, "last_rest": self.last_rest,
-            "worst_last_rest": self.worst,
-        })
+    fn json(&self) -> RingFactsJson {
+        RingFactsJson {
+            processes: self.processes,
+            tokens: self.tokens,
+            separation: self.separation,
+            delay_count: self.delays,
+            feasible: self.feasible,
+            last_rest: self.last_rest,
+            worst_last_rest: self.worst,
+        }
     }
 }
 

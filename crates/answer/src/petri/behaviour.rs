@@ -1,10 +1,12 @@
 //! What markings, invariants, siphons and traps say of nets whose shape alone does not
 //! say all.
 
+use std::collections::BTreeMap;
+
 use headway_petri::markings::{self, Markings, NoMarkings};
 use headway_petri::semiflow::{self, Semiflow};
 use headway_petri::{Net, siphon, structure};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::{Plant, place_ids, shortened, transition_ids};
 use crate::count;
@@ -231,58 +233,130 @@ impl Behaviour {
             _ => not_known(", and the net is not free-choice"),
         };
     }
+}
 
-    /// Adds to what the shape says; every key is there for every net.
-    pub(super) fn add_json(behaviour: Option<&Behaviour>, found: &mut Value, plant: &Plant) {
+/// What markings, invariants, siphons and traps say; every key is there for every net.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(super) struct BehaviourJson<'a> {
+    /// Why it is live or not, or why that is not known.
+    why_live: Option<&'a str>,
+    /// Why it is bounded or not, or why that is not known.
+    why_bounded: Option<&'a str>,
+    /// Why it is safe or not, or why that is not known.
+    why_safe: Option<&'a str>,
+    /// What it gets stuck by, or why that is not known.
+    why_never_stuck: Option<&'a str>,
+    /// Whether places with a common consumer have all of them in common; null: not asked.
+    free_choice: Option<bool>,
+    /// Whether something can always fire; null: not decided.
+    never_stuck: Option<bool>,
+    /// How many markings can be reached; null: not all were made.
+    markings: Option<usize>,
+    /// Minimal weighted sums of tokens that no firing changes; null: not all were found, or not
+    /// asked.
+    p_invariants: Option<Vec<PlaceFlow<'a>>>,
+    /// Why they are not known.
+    why_no_p_invariants: Option<&'a String>,
+    /// Minimal numbers of firings that change no marking; null: not all were found, or not
+    /// asked.
+    t_invariants: Option<Vec<TransitionFlow<'a>>>,
+    /// Why they are not known.
+    why_no_t_invariants: Option<&'a String>,
+    /// Minimal sets of places that stay empty once they are; null: not all were found, or not
+    /// asked.
+    siphons: Option<Vec<PlaceSet>>,
+    /// Why they are not known.
+    why_no_siphons: Option<&'a String>,
+    /// Minimal sets of places that stay marked once they are; null: not all were found, or not
+    /// asked.
+    traps: Option<Vec<PlaceSet>>,
+    /// Why they are not known.
+    why_no_traps: Option<&'a String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct PlaceFlow<'a> {
+    /// Weights of places, by id.
+    weights: BTreeMap<&'a str, u64>,
+    /// The weighted sum of tokens; null: it leaves 64 bits.
+    value: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct TransitionFlow<'a> {
+    /// How often transitions fire, by id.
+    firings: BTreeMap<&'a str, u64>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct PlaceSet {
+    place_names: Vec<String>,
+    /// Whether it has a token.
+    marked: bool,
+}
+
+impl<'a> BehaviourJson<'a> {
+    pub(super) fn of(behaviour: Option<&'a Behaviour>, plant: &'a Plant) -> BehaviourJson<'a> {
         let net = &plant.net;
-        if let Some(behaviour) = behaviour {
-            found["live"] = json!(behaviour.live.0);
-            found["bounded"] = json!(behaviour.bounded.0);
-            found["safe"] = json!(behaviour.safe.0);
-            found["largest_bound"] = json!(behaviour.largest_bound);
-        }
         let reason = |answer: fn(&Behaviour) -> &Answer| {
             let reason = behaviour.map(answer).map(|answer| answer.1.as_str());
-            json!(reason.filter(|reason| !reason.is_empty()))
+            reason.filter(|reason| !reason.is_empty())
         };
-        found["why_live"] = reason(|it| &it.live);
-        found["why_bounded"] = reason(|it| &it.bounded);
-        found["why_safe"] = reason(|it| &it.safe);
-        found["why_never_stuck"] = reason(|it| &it.stuck);
-        found["free_choice"] = json!(behaviour.map(|it| it.free_choice));
-        found["never_stuck"] = json!(behaviour.and_then(|it| it.stuck.0));
-        let all = behaviour.and_then(|it| it.markings.as_ref().ok());
-        found["markings"] = json!(all.map(|all| all.count));
-        let weighted = |flow: &Semiflow, id: &dyn Fn(usize) -> String| -> Map<String, Value> {
-            let entry = |&(at, weight): &(usize, u64)| (id(at), weight.into());
-            flow.weights.iter().map(entry).collect()
+        let place = |flow: &Semiflow| PlaceFlow {
+            weights: weighted(flow, |at| net.place_id(at)),
+            value: flow.value(&plant.marking),
         };
-        let place = |at: usize| net.place_id(at).to_owned();
-        let transition = |at: usize| net.transition_id(at).to_owned();
-        let places = |flow: &Semiflow| json!({"weights": weighted(flow, &place), "value": flow.value(&plant.marking)});
-        let firings = |flow: &Semiflow| json!({"firings": weighted(flow, &transition)});
-        let set = |(set, tokens): &(Vec<usize>, u128)| json!({"place_names": place_ids(net, set), "marked": *tokens > 0});
-        add(
-            found,
-            "p_invariants",
-            behaviour.map(|it| &it.place_flows),
-            places,
-        );
-        add(
-            found,
-            "t_invariants",
-            behaviour.map(|it| &it.transition_flows),
-            firings,
-        );
-        add(found, "siphons", behaviour.map(|it| &it.siphons), set);
-        add(found, "traps", behaviour.map(|it| &it.traps), set);
+        let transition = |flow: &Semiflow| TransitionFlow {
+            firings: weighted(flow, |at| net.transition_id(at)),
+        };
+        let set = |(places, tokens): &(Vec<usize>, u128)| PlaceSet {
+            place_names: place_ids(net, places),
+            marked: *tokens > 0,
+        };
+        let (p_invariants, why_no_p_invariants) = list(behaviour.map(|it| &it.place_flows), place);
+        let (t_invariants, why_no_t_invariants) =
+            list(behaviour.map(|it| &it.transition_flows), transition);
+        let (siphons, why_no_siphons) = list(behaviour.map(|it| &it.siphons), set);
+        let (traps, why_no_traps) = list(behaviour.map(|it| &it.traps), set);
+        BehaviourJson {
+            why_live: reason(|it| &it.live),
+            why_bounded: reason(|it| &it.bounded),
+            why_safe: reason(|it| &it.safe),
+            why_never_stuck: reason(|it| &it.stuck),
+            free_choice: behaviour.map(|it| it.free_choice),
+            never_stuck: behaviour.and_then(|it| it.stuck.0),
+            markings: behaviour.and_then(|it| it.markings.as_ref().ok().map(|all| all.count)),
+            p_invariants,
+            why_no_p_invariants,
+            t_invariants,
+            why_no_t_invariants,
+            siphons,
+            why_no_siphons,
+            traps,
+            why_no_traps,
+        }
     }
 }
 
-fn add<T>(found: &mut Value, key: &str, list: Option<&Found<T>>, one: impl Fn(&T) -> Value) {
-    let items = list.and_then(|list| list.as_ref().ok());
-    found[key] = json!(items.map(|items| items.iter().map(one).collect::<Vec<_>>()));
-    found[format!("why_no_{key}")] = json!(list.and_then(|list| list.as_ref().err()));
+fn weighted<'a>(flow: &Semiflow, id: impl Fn(usize) -> &'a str) -> BTreeMap<&'a str, u64> {
+    let entry = |&(at, weight): &(usize, u64)| (id(at), weight);
+    flow.weights.iter().map(entry).collect()
+}
+
+/// A list, or why there is none.
+fn list<T, J>(
+    found: Option<&Found<T>>,
+    one: impl Fn(&T) -> J,
+) -> (Option<Vec<J>>, Option<&String>) {
+    match found {
+        Some(Ok(items)) => (Some(items.iter().map(one).collect()), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    }
 }
 
 /// " after t1 t2", or nothing when it is so from the start.

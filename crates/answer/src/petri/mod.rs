@@ -13,7 +13,7 @@ mod analysis;
 mod behaviour;
 pub mod separate;
 
-pub use analysis::{Analysis, RingFacts};
+pub use analysis::{Analysis, AnalysisJson, RingFacts};
 pub use behaviour::{Behaviour, Found};
 
 /// A net that was read.

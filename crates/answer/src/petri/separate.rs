@@ -5,7 +5,7 @@ use std::path::Path;
 use headway_petri::circuit::{self, Circuit};
 use headway_petri::separate::{self, Behaviour, Method, NotSeparable, Request, Separated};
 use headway_petri::{EventGraph, Marking, Net, maxplus};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{Plant, place_ids, shortened, transition_ids};
 use crate::Failure;
@@ -35,18 +35,37 @@ pub struct Circuits {
     pub all: bool,
 }
 
+/// What `headway petri separate --ring auto` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct CircuitsJson {
+    /// Circuits to choose from.
+    circuits: Vec<CircuitJson>,
+    /// Whether the list has all there are.
+    all: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct CircuitJson {
+    place_names: Vec<String>,
+    tokens: u64,
+    /// Rounds that a turn of the circuit takes.
+    circuit_rounds: u64,
+}
+
 impl Circuits {
     /// What `headway petri separate --ring auto` prints.
-    pub fn json(&self, plant: &Plant) -> Value {
-        let row = |circuit: &Circuit| {
-            json!({
-                "place_names": place_ids(&plant.net, &circuit.places),
-                "tokens": circuit.tokens(&plant.marking),
-                "circuit_rounds": circuit.rounds(&plant.net),
-            })
+    pub fn json(&self, plant: &Plant) -> CircuitsJson {
+        let row = |circuit: &Circuit| CircuitJson {
+            place_names: place_ids(&plant.net, &circuit.places),
+            tokens: circuit.tokens(&plant.marking),
+            circuit_rounds: circuit.rounds(&plant.net),
         };
-        let rows: Vec<Value> = self.circuits.iter().map(row).collect();
-        json!({ "circuits": rows, "all": self.all })
+        CircuitsJson {
+            circuits: self.circuits.iter().map(row).collect(),
+            all: self.all,
+        }
     }
 }
 
@@ -137,24 +156,24 @@ impl Answer {
     }
 
     /// What `headway petri separate` prints.
-    pub fn json(&self, plant: &Plant) -> Value {
+    pub fn json<'a>(&'a self, plant: &'a Plant) -> SeparateJson<'a> {
         let Answer { request, done, .. } = self;
-        json!({
-            "net": plant.net.id,
-            "method": request.method.to_string(),
-            "circuit": place_ids(&plant.net, &request.circuit.places),
-            "tokens": request.circuit.tokens(&plant.marking),
-            "separation": request.separation,
-            "at_transitions": self.ring_ids(plant),
-            "places_added": done.places_added.len(),
-            "transitions_added": done.transitions_added.len(),
-            "arcs_added": done.net.arcs().len() - plant.net.arcs().len(),
-            "illegal_rows_at_start": done.illegal.len(),
-            "stabilization_bound": done.bound.as_ref().ok(),
-            "why_no_bound": done.bound.as_ref().err().map(ToString::to_string),
-            "before": self.before.json(),
-            "after": self.after.json(),
-        })
+        SeparateJson {
+            net: &plant.net.id,
+            method: request.method.to_string(),
+            circuit: place_ids(&plant.net, &request.circuit.places),
+            tokens: request.circuit.tokens(&plant.marking),
+            separation: request.separation,
+            at_transitions: self.ring_ids(plant),
+            places_added: done.places_added.len(),
+            transitions_added: done.transitions_added.len(),
+            arcs_added: done.net.arcs().len() - plant.net.arcs().len(),
+            illegal_rows_at_start: done.illegal.len(),
+            stabilization_bound: done.bound.as_ref().ok().copied(),
+            why_no_bound: done.bound.as_ref().err().map(ToString::to_string),
+            before: self.before.json(),
+            after: self.after.json(),
+        }
     }
 
     /// The transitions that have got minor rings.
@@ -203,21 +222,73 @@ impl Side {
         })
     }
 
-    fn json(&self) -> Value {
+    fn json(&self) -> SideJson<'_> {
         let seen = &self.behaviour;
-        json!({
-            "cycle_time": self.cycle_time.as_ref().ok(),
-            "why_no_cycle_time": self.cycle_time.as_ref().err(),
-            "critical_circuit": self.critical_circuit,
-            "separation_kept": seen.separation,
-            "separated_from": seen.separated_from,
-            "dead_from": seen.dead_from,
-            "stands_still": seen.recurs.is_some() && seen.circuit_firings == 0,
-            "recurs_from": seen.recurs.map(|(round, _)| round),
-            "period": seen.recurs.map(|(_, period)| period),
-            "rounds_played": seen.rounds,
-        })
+        SideJson {
+            cycle_time: self.cycle_time.as_ref().ok(),
+            why_no_cycle_time: self.cycle_time.as_ref().err(),
+            critical_circuit: &self.critical_circuit,
+            separation_kept: seen.separation,
+            separated_from: seen.separated_from,
+            dead_from: seen.dead_from,
+            stands_still: seen.recurs.is_some() && seen.circuit_firings == 0,
+            recurs_from: seen.recurs.map(|(round, _)| round),
+            period: seen.recurs.map(|(_, period)| period),
+            rounds_played: seen.rounds,
+        }
     }
+}
+
+/// What `headway petri separate` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SeparateJson<'a> {
+    net: &'a str,
+    /// How it was made.
+    method: String,
+    /// The places of the circuit.
+    circuit: Vec<String>,
+    tokens: u64,
+    separation: u32,
+    /// Transitions that got minor rings.
+    at_transitions: Vec<String>,
+    /// Places added.
+    places_added: usize,
+    /// Transitions added.
+    transitions_added: usize,
+    /// Arcs added.
+    arcs_added: usize,
+    /// Rows of places that have too many tokens at the start.
+    illegal_rows_at_start: usize,
+    /// Rounds by which tokens are separated, from any marking.
+    stabilization_bound: Option<u64>,
+    /// Why none is known.
+    why_no_bound: Option<String>,
+    /// Without the control.
+    before: SideJson<'a>,
+    /// With it.
+    after: SideJson<'a>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+struct SideJson<'a> {
+    cycle_time: Option<&'a String>,
+    why_no_cycle_time: Option<&'a String>,
+    critical_circuit: &'a [String],
+    /// Places between tokens, seen.
+    separation_kept: Option<u64>,
+    /// From this round on tokens are as far apart as wanted; null: never.
+    separated_from: Option<u64>,
+    /// The round after which nothing fires any more; null: something does.
+    dead_from: Option<u64>,
+    /// Whether the tokens stop for good.
+    stands_still: bool,
+    /// From this round on markings repeat; null: not seen to.
+    recurs_from: Option<u64>,
+    period: Option<u64>,
+    /// Rounds that were played.
+    rounds_played: u64,
 }
 
 fn positions(

@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 use headway_core::Separation;
 use headway_core::chain::Chain;
 use headway_sim::open_chain::{Arrivals, OpenChain};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::failure::{Answer, Failure};
 use crate::flags::{
@@ -14,7 +14,7 @@ use crate::flags::{
 };
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::style::{self, DIM, HEADING, tick};
-use crate::report::try_next;
+use crate::report::{print_json, try_next};
 
 /// Flags of `headway chain`.
 #[derive(ClapArgs, Debug)]
@@ -69,6 +69,27 @@ struct Outcome {
     /// The smallest distance from the second process on, after that.
     min_distance_after: Option<u64>,
     waiting: u64,
+    separated: bool,
+}
+
+/// What `headway chain` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ChainJson {
+    seed: u64,
+    processes: usize,
+    separation: u32,
+    rounds: u64,
+    /// Tokens that came in.
+    arrived: u64,
+    /// Tokens that went out.
+    left: u64,
+    /// Tokens before the first process that are not let in yet.
+    tokens_waiting: u64,
+    /// The last round after which two tokens were too close, from the second process on.
+    last_close: Option<u64>,
+    min_distance_after: Option<u64>,
+    /// Whether tokens ended up as far apart as wanted.
     separated: bool,
 }
 
@@ -141,19 +162,19 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         Format::Json => {
             let outcome = simulate(chain, args, |_, _| Ok(()))?;
-            let value = json!({
-                "seed": args.seed.unwrap_or_default().0,
-                "processes": args.processes,
-                "separation": args.separation,
-                "rounds": args.rounds,
-                "arrived": outcome.arrived,
-                "left": outcome.left,
-                "tokens_waiting": outcome.waiting,
-                "last_close": outcome.last_close,
-                "min_distance_after": outcome.min_distance_after,
-                "separated": outcome.separated,
-            });
-            writeln!(out, "{value:#}")?;
+            drop(out);
+            print_json(&ChainJson {
+                seed: args.seed.unwrap_or_default().0,
+                processes: args.processes,
+                separation: args.separation,
+                rounds: args.rounds,
+                arrived: outcome.arrived,
+                left: outcome.left,
+                tokens_waiting: outcome.waiting,
+                last_close: outcome.last_close,
+                min_distance_after: outcome.min_distance_after,
+                separated: outcome.separated,
+            })?;
             Ok(outcome.separated.into())
         }
         Format::Csv => {

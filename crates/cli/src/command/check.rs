@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args as ClapArgs;
-use headway_answer::check as answer;
+use headway_answer::check::{self as answer, CheckJson, TraceJson};
+use headway_answer::json;
 use headway_check::protocol::{self, Engine};
 use headway_check::{Control, Report, Trace};
 use headway_sim::state_file;
@@ -123,7 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     }
     print(
         args.format,
-        || answer::value(&report),
+        || CheckJson::of(&report),
         |out| text::write(out, &report, elapsed, args.witness.as_deref()),
     )?;
     Ok(report.all_hold().into())
@@ -132,7 +133,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
 fn write_witness(path: &Path, witness: &Trace, report: &Report) -> Result<(), Failure> {
     let text = match &witness.start {
         Some((ring, state)) => state_file::render(ring, state),
-        None => format!("{:#}\n", answer::trace(&report.model, witness)),
+        None => json::pretty(&TraceJson::of(&report.model, witness)),
     };
     write_file(path, text)
 }

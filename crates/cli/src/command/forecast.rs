@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use headway_answer::forecast::{self as answer, cycle_time};
+use headway_answer::forecast::{self as answer, ForecastJson, cycle_time};
 use headway_sim::Outcome;
 use headway_sim::forecast::{Forecast, Jam, MomentPlace, Movement};
 
@@ -83,8 +83,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     drop(progress);
     match args.format {
         Format::Json => {
-            let json = answer::json(&instance, &forecast, &line, &outcome, args.waits, &args.at);
-            print_json(&json)?;
+            print_json(&ForecastJson::of(
+                &instance, &forecast, &line, &outcome, args.waits, &args.at,
+            ))?;
         }
         Format::Csv => {
             let mut out = io::BufWriter::new(io::stdout().lock());

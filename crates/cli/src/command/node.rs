@@ -15,7 +15,7 @@ use crate::report::{count, print};
 
 mod configuration;
 mod keys;
-mod members;
+pub(crate) mod members;
 mod set;
 mod status;
 

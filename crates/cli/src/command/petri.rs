@@ -9,7 +9,7 @@ mod analyze;
 mod export;
 mod import;
 mod input;
-mod play;
+pub(crate) mod play;
 mod separate;
 
 /// Flags of `headway petri`.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
+use headway_answer::json;
 use headway_answer::plan::{Plan, read_failure};
 use headway_walk::conflicts::{Conflicts, Input};
 use headway_walk::order::Request;
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let interrupted = stop.load(Ordering::Relaxed);
     drop(stop);
     let json = plan.json(interrupted);
-    write_wanted(args.output.as_ref(), || format!("{json:#}\n"))?;
+    write_wanted(args.output.as_ref(), || json::pretty(&json))?;
     write_wanted(args.svg.as_ref(), || plan.svg(args.theme))?;
     print(args.format, || json, |out| write(out, args, &plan))?;
     match interrupted {

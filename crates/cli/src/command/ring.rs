@@ -17,7 +17,7 @@ use crate::report::{print, style};
 mod live;
 mod order;
 mod session;
-mod summary;
+pub(crate) mod summary;
 
 use order::{Fault, Span, span};
 use session::Session;

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use headway_answer::json::{OutcomeJson, RunJson, TraceLine};
 use headway_answer::run as answer;
 use headway_draw::escape;
 use headway_sim::beliefs::Beliefs;
@@ -15,7 +16,7 @@ use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_
 use crate::interrupt::is_stopped;
 use crate::report::diagram::{Diagram, delays};
 use crate::report::style;
-use crate::report::{about, count, json, print_json};
+use crate::report::{about, count, print_json};
 
 mod follow;
 mod moving_block;
@@ -117,7 +118,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     }
     let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
     if let Some(trace) = &mut trace {
-        trace.line(&json::trace_header(&instance))?;
+        trace.line(&TraceLine::ring(&instance))?;
     }
     let mut observed = Observed {
         run: &run,
@@ -275,7 +276,7 @@ impl Observed<'_> {
                 film.observe(frame);
             }
             let traced = match &mut self.trace {
-                Some(trace) => trace.line(&json::trace_line(frame)),
+                Some(trace) => trace.line(&TraceLine::state(frame)),
                 None => Ok(()),
             };
             following.shown(frame.round, traced.and_then(|()| show(frame, network)))
@@ -305,14 +306,12 @@ impl Observed<'_> {
 
     fn in_json(&mut self, instance: &Instance) -> Result<Outcome, Failure> {
         let outcome = self.follow(|_, _| Ok(()))?;
-        let mut json = json::outcome(instance, &self.run.faults, &outcome);
-        if let Some(beliefs) = &self.beliefs {
-            json.append(&mut json::beliefs(beliefs));
-        }
-        if let Some(network) = &self.network {
-            json.insert("over_network".to_owned(), network.json());
-        }
-        print_json(&json.into())?;
+        let network = self.network.as_ref().map(OverNetwork::json);
+        print_json(&RunJson::new(
+            OutcomeJson::of(instance, &self.run.faults, &outcome),
+            self.beliefs.as_ref(),
+            network,
+        ))?;
         Ok(outcome)
     }
 

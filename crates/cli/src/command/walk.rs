@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use headway_answer::json;
 use headway_answer::walk as answer;
 use headway_walk::formats::Format as NetworkFormat;
 use headway_walk::generators::Generator;
@@ -12,6 +13,7 @@ use headway_walk::kept::{self, Offsets};
 use headway_walk::search::{self, Found, Method, Request};
 use headway_walk::svg::{self, Picture, Theme};
 use headway_walk::{NEVER, Network, Walk, bound};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::{Answer, Failure, expect_endings, read_text, warn, write_file, write_wanted};
@@ -20,7 +22,7 @@ use crate::interrupt::stopped;
 use crate::report::print;
 use crate::report::progress::Progress;
 
-mod rings;
+pub(crate) mod rings;
 mod text;
 
 /// Flags of `headway walk`.
@@ -191,9 +193,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     let mut json = answer::json(&network, &request, &found, args.table, interrupted);
     if args.along.is_some() {
-        json["method"] = "given".into();
+        "given".clone_into(&mut json.method);
     }
-    write_wanted(args.output.as_ref(), || format!("{json:#}\n"))?;
+    write_wanted(args.output.as_ref(), || json::pretty(&json))?;
     let picture = Picture {
         network: &network,
         walk: &found.walk,
@@ -205,7 +207,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     write_wanted(args.svg.as_ref(), || svg::draw(&picture))?;
     print(
         args.format,
-        || json.clone(),
+        || &json,
         |out| text::write(out, args, &network, &request, &found, &json),
     )?;
     if interrupted {
@@ -306,9 +308,22 @@ fn nothing_found(
     seed: u64,
 ) -> Result<Answer, Failure> {
     let reason = answer::nothing_found(network, args.tokens, method, seed);
-    let json = serde_json::json!({ "walk": null, "because": reason, "seed": seed });
+    let json = NoWalk {
+        walk: None,
+        because: &reason,
+        seed,
+    };
     print(args.format, || json, |out| writeln!(out, "{reason}"))?;
     Ok(Answer::No)
+}
+
+/// What `headway walk` prints where there is no walk.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct NoWalk<'a> {
+    walk: Option<Vec<String>>,
+    because: &'a str,
+    seed: u64,
 }
 
 fn read_json(path: &Path) -> Result<Value, Failure> {

@@ -7,13 +7,13 @@ use crate::flags::TextOrJson;
 use style::DIM;
 
 pub(crate) mod diagram;
-pub(crate) use headway_answer::{count, json};
+pub(crate) use headway_answer::count;
 pub(crate) mod progress;
 pub(crate) mod screen;
 pub(crate) mod style;
 
 /// One JSON value on standard output, for people to read as well.
-pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
+pub(crate) fn print_json(value: &impl serde::Serialize) -> std::io::Result<()> {
     // Standard output by itself would be written line by line, of which there can be millions.
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
@@ -22,9 +22,9 @@ pub(crate) fn print_json(value: &serde_json::Value) -> std::io::Result<()> {
 }
 
 /// An answer on standard output, for people or for programs.
-pub(crate) fn print(
+pub(crate) fn print<T: serde::Serialize>(
     format: TextOrJson,
-    json: impl FnOnce() -> serde_json::Value,
+    json: impl FnOnce() -> T,
     text: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     match format {

@@ -1,86 +1,12 @@
-//! The schemas of the outputs: one key has one meaning, and what differs is seen.
+//! What the program prints against its schemas: what differs is seen.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use headway_testkit::schemas;
 use serde_json::{Value, json as value};
 
 use crate::common::{json, root};
-
-/// Every `properties` in a schema, at any depth.
-fn properties<'a>(schema: &'a Value, found: &mut Vec<(&'a str, &'a Value)>) {
-    match schema {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                match (name.as_str(), value.as_object()) {
-                    // A key may be called properties, too.
-                    ("$defs", Some(keys)) => keys.values().for_each(|key| properties(key, found)),
-                    ("properties", Some(keys)) => {
-                        found.extend(keys.iter().map(|(key, value)| (key.as_str(), value)));
-                    }
-                    _ => properties(value, found),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| properties(item, found)),
-        _ => {}
-    }
-}
-
-/// Keys that do not refer to their one definition.
-fn strays(schemas: &[(String, Value)]) -> Vec<String> {
-    let mut strays = Vec::new();
-    // The state file has keys of its own.
-    for (name, schema) in schemas.iter().filter(|(name, _)| name != "state") {
-        let mut found = Vec::new();
-        properties(schema, &mut found);
-        let file = if name == "keys" { "" } else { "keys.json" };
-        for (key, value) in found {
-            if *value != value!({ "$ref": format!("{file}#/$defs/{key}") }) {
-                strays.push(format!("{name}: {key}"));
-            }
-        }
-    }
-    strays
-}
-
-#[test]
-fn a_key_has_one_meaning_in_all_outputs() {
-    let schemas = schemas::all();
-    assert!(schemas.len() > 12, "they were found");
-    assert_eq!(strays(&schemas), [""; 0]);
-    let keys = &schemas
-        .iter()
-        .find(|(name, _)| name == "keys")
-        .expect("keys")
-        .1["$defs"];
-    let mut used = BTreeSet::new();
-    for (_, schema) in schemas.iter().filter(|(name, _)| name != "state") {
-        let mut found = Vec::new();
-        properties(schema, &mut found);
-        used.extend(found.into_iter().map(|(key, _)| key));
-    }
-    let known: BTreeSet<&str> = keys
-        .as_object()
-        .expect("keys")
-        .keys()
-        .map(String::as_str)
-        .collect();
-    assert_eq!(known, used, "keys that are defined, keys that are used");
-    for (key, definition) in keys.as_object().expect("keys") {
-        let about = definition["description"].as_str().unwrap_or_default();
-        assert!(about.len() > 5, "{key} says what it means");
-    }
-    // A second meaning is seen.
-    let mut broken = schemas.clone();
-    let run = broken
-        .iter_mut()
-        .find(|(name, _)| name == "run")
-        .expect("run");
-    run.1["properties"]["tokens"] = value!({ "type": "string" });
-    assert_eq!(strays(&broken), ["run: tokens"]);
-}
 
 #[test]
 fn what_differs_from_a_schema_is_seen() {
@@ -160,64 +86,4 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
             files.push(path);
         }
     }
-}
-
-const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md");
-
-/// `docs/json.md` is made from the schemas: `HEADWAY_UPDATE=1 cargo test -p headway --test
-/// it the_document_lists_every_key` writes it.
-#[test]
-fn the_document_lists_every_key() {
-    let schemas = schemas::all();
-    let mut text = String::from(
-        "# The keys of the JSON outputs\n\n\
-         What `headway` prints with `--format json` is described by the JSON schemas in \
-         [schemas/v1](../schemas/v1). A key means the same in all outputs. Counts of states are \
-         text, because most readers of JSON lose digits above 2^53. Keys may be added within a \
-         version; a key that changes or goes makes a new one.\n\n\
-         This file is made from the schemas by a test (`crates/cli/tests/it/schemas.rs`).\n\n\
-         | output | schema |\n|---|---|\n",
-    );
-    let mut owners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (name, schema) in schemas.iter().filter(|(name, _)| name != "keys") {
-        let title = schema["title"].as_str().expect("a title");
-        text += &format!("| {title} | [{name}.json](../schemas/v1/{name}.json) |\n");
-        let mut found = Vec::new();
-        properties(schema, &mut found);
-        if name != "state" {
-            for (key, _) in found {
-                owners.entry(key).or_default().insert(name);
-            }
-        }
-    }
-    text += "\n| key | type | meaning | in |\n|---|---|---|---|\n";
-    let keys = &schemas
-        .iter()
-        .find(|(name, _)| name == "keys")
-        .expect("keys")
-        .1["$defs"];
-    let mut sorted: Vec<_> = keys.as_object().expect("keys").iter().collect();
-    sorted.sort_by_key(|(key, _)| key.to_lowercase());
-    for (key, definition) in sorted {
-        let kind = match &definition["type"] {
-            Value::String(one) => one.clone(),
-            Value::Array(several) => several
-                .iter()
-                .filter_map(Value::as_str)
-                .collect::<Vec<_>>()
-                .join(" or "),
-            _ if definition["enum"].is_array() => "one of a few".to_owned(),
-            _ => "state".to_owned(),
-        };
-        let inside = || "inside others".to_owned();
-        let owners = owners.get(key.as_str()).map_or_else(inside, |names| {
-            names.iter().copied().collect::<Vec<_>>().join(", ")
-        });
-        let about = definition["description"].as_str().unwrap_or_default();
-        text += &format!("| `{key}` | {kind} | {about} | {owners} |\n");
-    }
-    if std::env::var_os("HEADWAY_UPDATE").is_some() {
-        std::fs::write(TABLE, &text).expect("written");
-    }
-    assert_eq!(std::fs::read_to_string(TABLE).expect("docs/json.md"), text);
 }

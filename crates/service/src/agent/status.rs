@@ -15,62 +15,68 @@ use crate::permits::Holder;
 
 /// A node at one moment, as `/v1/status` gives it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Status {
-    /// Its name.
+    /// A name.
     pub name: String,
-    /// Its place on the ring, if it has one.
+    /// Its place on the ring; null: it has none.
     pub index: Option<u32>,
-    /// How many nodes the ring has.
+    /// How many members the ring has.
     pub members: usize,
-    /// The ring's name.
+    /// The name of the ring.
     pub ring: String,
-    /// Whether what it has seen for a whole turn was legitimate.
+    /// Whether what nodes have seen for a whole turn was legitimate.
     pub settled: bool,
-    /// What it is doing.
+    /// What the node is doing.
     pub phase: Phase,
-    /// How often the patrol came by, or, in lock-step, rounds that it has executed.
+    /// How often the patrol came by; on a ring with boards, rounds executed.
     pub laps: u64,
     /// Tokens that are here.
     pub holding: Vec<Holding>,
-    /// Neighbours that are silent.
+    /// Neighbours not heard for too long.
     pub silent: Vec<String>,
-    /// Members that somebody does not hear: tokens stop there.
+    /// Members that somebody does not hear, as any node knows it: tokens stop there.
     pub unheard: Vec<Unheard>,
-    /// Members that use a permit, if they have for a while.
+    /// Members that use a permit and have for two seconds or more, as any node knows it.
     pub working: Vec<Working>,
-    /// What authenticates them: `key_pairs` or `shared_key`.
+    /// What authenticates datagrams: key_pairs, of each member its own, or shared_key, one that
+    /// all members have.
     pub authentication: &'static str,
-    /// The members beside it, while it is on the ring.
+    /// The members beside it.
     pub neighbours: Vec<NeighbourStatus>,
-    /// The true separation that the ring was asked to keep (`ring.separation`), in hops.
+    /// d, the hops that tokens are to keep apart: what was asked for, what a ring that measures
+    /// found, or what conflicts need.
     pub separation: u32,
-    /// Tokens of the ring.
+    /// m, a number of tokens.
     pub tokens: u32,
-    /// How many are wanted, and travel as soon as they fit.
+    /// How many tokens the ring is to have; as many travel as fit.
     pub tokens_wanted: u32,
-    /// What else all members go by.
+    /// What all members go by, as the roster says; null if there is none yet; its tokens are
+    /// those that are wanted.
     pub terms: Option<Terms>,
-    /// Where the file says otherwise.
+    /// Where a node's configuration says otherwise than the roster, which counts.
     pub file_differs: Vec<String>,
-    /// The newest version of the wire format that this program speaks.
+    /// The newest version of the wire format that this program speaks; it also speaks the one
+    /// before.
     pub newest_wire: u8,
-    /// If it is newer than the ring's: members that have not said that they speak the next one.
+    /// Members that have not said that they speak the version after the ring's, if this node
+    /// does.
     pub behind: Vec<String>,
-    /// How many would fit.
+    /// The most tokens that fit on this ring, at this separation.
     pub max_tokens: u32,
-    /// How many members can be removed before its tokens do not fit any more.
+    /// How many members can be removed before the ring's tokens do not fit any more.
     pub spare_members: u32,
-    /// Tokens that it has passed on.
+    /// Tokens passed on.
     pub hops: u64,
-    /// Permits that it was granted.
+    /// Permits granted.
     pub permits: u64,
     /// Datagrams that were not listened to, by reason.
     pub rejected: BTreeMap<&'static str, u64>,
-    /// The roster's version.
+    /// The version of the roster.
     pub roster: u64,
-    /// Members that are left out.
+    /// Members left out.
     pub bypassed: Vec<String>,
-    /// Programs and FleetLock clients that wait.
+    /// Programs and FleetLock clients that wait for a permit.
     pub waiting: usize,
     /// What somebody should look at.
     pub alarms: Vec<String>,
@@ -82,6 +88,7 @@ pub struct Status {
 /// What a node is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum Phase {
     /// It takes part, and all is well.
     Settled,
@@ -105,26 +112,27 @@ impl fmt::Display for Phase {
 
 /// A member beside this one.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NeighbourStatus {
-    /// Its name.
+    /// A name.
     pub name: String,
-    /// Where it is.
+    /// Where it receives datagrams.
     pub address: String,
-    /// How long ago it was last listened to; null if never since this node took its
-    /// place on this ring.
+    /// Milliseconds since it was last heard; null: not yet.
     pub heard_ms: Option<u64>,
-    /// For too long.
+    /// Not heard for too long.
     pub is_silent: bool,
 }
 
 /// A token that is here.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Holding {
-    /// Which.
+    /// A token, from 0.
     pub token: u32,
     /// Its fencing number.
     pub fencing: u64,
-    /// For how long somebody has been using it; 0 while it only passes.
+    /// For how long somebody has been using it, in milliseconds; 0 while it only passes.
     pub since_ms: u64,
 }
 

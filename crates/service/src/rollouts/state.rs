@@ -96,6 +96,7 @@ impl Step {
 /// How far an attempt is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum StepPhase {
     /// It waits for its turn.
     #[default]
@@ -110,10 +111,11 @@ pub enum StepPhase {
 
 /// A time of day, in minutes from midnight in UTC; the end may be on the next day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Window {
-    /// From.
+    /// Minutes since midnight, in UTC.
     pub from_minute: u16,
-    /// Until.
+    /// Minutes since midnight, in UTC; on the next day if it is less than from_minute.
     pub until_minute: u16,
 }
 

@@ -7,35 +7,55 @@ use super::{Rollouts, step_number};
 
 /// A roll-out, as any node tells it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RolloutView {
+    /// A name.
     name: String,
+    /// How a roll-out is: `waiting` for its window, `failed` if too many steps have.
     rollout_state: RolloutState,
+    /// The node where it was started.
     started_by: String,
+    /// When it was started, in milliseconds since 1970.
     started_ms: u64,
-    /// Who said last whether it goes on, and when.
+    /// The node where somebody said last whether it goes on.
     ordered_by: String,
+    /// When that was said, in milliseconds since 1970.
     ordered_ms: u64,
+    /// Program and arguments.
     command: Vec<String>,
+    /// Members that go first.
     canaries: Vec<String>,
+    /// It stops when so many steps have failed.
     max_failures: u32,
+    /// When steps may begin; null: always.
     window: Option<Window>,
+    /// How long a member keeps its permit after its command.
     settle_ms: u64,
+    /// What has to succeed before a member passes its permit on; empty: nothing.
     healthy: Vec<String>,
+    /// Members that have a step.
     total: u32,
+    /// Members whose step has succeeded.
     done: u32,
+    /// Members whose step has failed.
     failed: u32,
+    /// Members whose step runs.
     running: u32,
+    /// Members whose step has not begun.
     pending: u32,
-    /// Members that have left before their step was done.
+    /// Members that have left before their step began.
     gone: u32,
-    /// An estimate, from the steps that are done.
+    /// How long the rest takes if it goes as so far, an estimate; null before the first step is
+    /// done.
     left_ms: Option<u64>,
+    /// How far each member is.
     steps: Vec<StepView>,
 }
 
 /// How a roll-out is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) enum RolloutState {
     /// It goes on.
     Running,
@@ -53,14 +73,21 @@ pub(crate) enum RolloutState {
 
 /// A member's step.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 struct StepView {
+    /// A name.
     name: String,
+    /// How far a member is.
     step_phase: StepPhase,
+    /// How often the step was begun again.
     attempt: u32,
-    /// As text: readers of JSON lose digits of large numbers.
+    /// HEADWAY_STEP, the same for every attempt.
     step_number: String,
+    /// When the attempt began, in milliseconds since 1970; 0 before.
     began_ms: u64,
+    /// When it ended, in milliseconds since 1970; 0 before.
     ended_ms: u64,
+    /// Why it failed.
     why: String,
 }
 

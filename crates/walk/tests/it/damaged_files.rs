@@ -68,10 +68,8 @@ fn a_damaged_walk_is_refused_or_read() {
     let network = Generator::Figure7.network(0).unwrap();
     let request = Request::new(2);
     let found = search::walk(&network, &request, &mut |_| {}).unwrap();
-    let sample = format!(
-        "{:#}",
-        file::write(&network, &request, &found, file::Tables::All)
-    );
+    let content = file::content(&network, &request, &found, file::Tables::All);
+    let sample = serde_json::to_string_pretty(&content).unwrap();
     let (mut read, mut refused) = (0, 0);
     for seed in 0..files() {
         let bytes = damage::damaged(sample.as_bytes(), &mut below(seed));

@@ -1,7 +1,7 @@
 //! The ring that `headway check` and `headway export` are asked about.
 
 use clap::Args as ClapArgs;
-use headway_answer::{check, json};
+use headway_answer::check;
 use headway_check::CheckError;
 use headway_check::model::delay_relay::Instance;
 use headway_sim::placement::Delays;
@@ -50,7 +50,7 @@ pub(crate) struct RingFlags<const N: usize, const M: usize> {
 impl<const N: usize, const M: usize> RingFlags<N, M> {
     /// The ring that the flags describe.
     pub(crate) fn instance(&self) -> Result<Instance, CheckError> {
-        let flags = json::fields(serde_json::to_value(self).unwrap_or_default());
-        check::ring(flags, N, M)
+        let flags = serde_json::to_value(self).unwrap_or_default();
+        check::ring(flags.as_object().cloned().unwrap_or_default(), N, M)
     }
 }

@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use headway_service::client::{self, ClientError};
 use headway_service::config::Place;
 use headway_service::members::{Changes, Member, changes, read};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{SocketArgs, ask, failed, told};
@@ -201,15 +202,40 @@ impl Done {
         self.added.is_empty() && self.removed.is_empty() && self.not_applied.is_empty()
     }
 
-    fn json(&self, args: &Apply) -> Value {
+    fn json(&self, args: &Apply) -> MembersJson<'_> {
         let left = self.not_applied.iter();
-        let left = left.map(|(name, why)| json!({ "name": name, "why": why }));
-        json!({
-            "roster": self.roster,
-            "dry_run": args.dry_run,
-            "added": self.added,
-            "removed": self.removed,
-            "not_applied": left.collect::<Vec<_>>(),
-        })
+        let left = left.map(|(name, why)| NotApplied { name, why });
+        MembersJson {
+            roster: &self.roster,
+            dry_run: args.dry_run,
+            added: &self.added,
+            removed: &self.removed,
+            not_applied: left.collect(),
+        }
     }
+}
+
+/// What `headway node members apply` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct MembersJson<'a> {
+    #[cfg_attr(test, schemars(with = "u64"))]
+    roster: &'a Value,
+    /// Whether the changes were only listed, and not made.
+    dry_run: bool,
+    /// Members that were added, by name; with dry_run, that would be.
+    added: &'a [String],
+    /// Members that were removed, by name; with dry_run, that would be.
+    removed: &'a [String],
+    /// Members that are not as the list says, and why.
+    not_applied: Vec<NotApplied<'a>>,
+}
+
+/// A member that is not as the list says.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct NotApplied<'a> {
+    name: &'a str,
+    /// Why it failed.
+    why: &'a str,
 }

@@ -1,12 +1,13 @@
 //! `headway petri play`.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use headway_petri::play::{NotPlayable, Timed};
 use headway_petri::{Marking, Net, svg};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::input::{NetFlags, Purpose, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
@@ -97,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         // Round by round, so that it needs no memory and an interrupted play is whole.
         Format::Json => {
             let by = if by == By::Rounds { "rounds" } else { "time" };
-            let id = json!(net.id);
+            let id = serde_json::Value::from(net.id.as_str());
             write!(
                 out,
                 "{{\n  \"net\": {id},\n  \"by\": \"{by}\",\n  \"played\": ["
@@ -114,7 +115,13 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
                 }
             }
             Format::Json => {
-                let row = format!("\n{:#}", json_row(net, shown)).replace('\n', "\n    ");
+                let row = Played {
+                    round: shown.round,
+                    marking: shown.marked(net).collect(),
+                    fired: shown.fired(net).collect(),
+                };
+                let row = serde_json::to_string_pretty(&row).map_err(std::io::Error::from)?;
+                let row = format!("\n{row}").replace('\n', "\n    ");
                 write!(out, "{comma}{row}")?;
                 comma = ",";
             }
@@ -131,7 +138,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
             }
         }
         Format::Json => {
-            writeln!(out, "\n  ],\n  \"dead_from\": {}\n}}", json!(dead_from))?;
+            let dead_from = serde_json::Value::from(dead_from);
+            writeln!(out, "\n  ],\n  \"dead_from\": {dead_from}\n}}")?;
         }
         Format::Csv => {}
     }
@@ -257,9 +265,25 @@ fn text_row(out: &mut impl Write, net: &Net, shown: &Shown<'_>) -> std::io::Resu
     writeln!(out)
 }
 
-fn json_row(net: &Net, shown: &Shown<'_>) -> Value {
-    let entry = |(id, count): (&str, u64)| (id.to_owned(), json!(count));
-    let marking: Map<String, Value> = shown.marked(net).map(entry).collect();
-    let fired: Map<String, Value> = shown.fired(net).map(entry).collect();
-    json!({ "round": shown.round, "marking": marking, "fired": fired })
+/// What `headway petri play` prints, round by round.
+#[cfg(test)]
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct PlayJson {
+    net: String,
+    /// What is counted.
+    by: String,
+    /// Every round: the marking, and what fired to get there.
+    played: Vec<Played<'static>>,
+    dead_from: Option<u64>,
+}
+
+/// A round.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Played<'a> {
+    round: u64,
+    /// Tokens by place; places without are left out.
+    marking: BTreeMap<&'a str, u64>,
+    /// How often each transition fired.
+    fired: BTreeMap<&'a str, u64>,
 }

@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use headway_answer::json::{self, TraceLine};
 use headway_sim::Outcome;
 
 use crate::failure::Failure;
@@ -57,8 +58,9 @@ impl Trace {
         })
     }
 
-    pub(super) fn line(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        writeln!(self.file, "{value}").map_err(|error| Failure::writing(&self.path, &error))
+    pub(super) fn line(&mut self, value: &TraceLine) -> Result<(), Failure> {
+        writeln!(self.file, "{}", json::line(value))
+            .map_err(|error| Failure::writing(&self.path, &error))
     }
 
     pub(super) fn finish(mut self) -> Result<(), Failure> {

@@ -3,11 +3,11 @@
 
 use std::io::{self, BufWriter, Write};
 
+use headway_answer::json::{OutcomeJson, RingJson, RunJson};
 use headway_core::desiderata::Desideratum;
 use headway_sim::Outcome;
 use headway_sim::moving_block::{Frame, MovingBlockError, MovingBlockRing, MovingBlockRun};
 use headway_sim::settings::{Settings, Start};
-use serde_json::json;
 
 use super::watch::{self, Film, Scene};
 use super::{Args, Following, text};
@@ -16,7 +16,7 @@ use crate::flags::{Format, StartOrFile};
 use crate::interrupt::is_stopped;
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::style::{self, DIM, HEADING};
-use crate::report::{count, json, print_json, try_next};
+use crate::report::{count, print_json, try_next};
 
 /// Every process acts four times a round, and a round is a shuffle of that.
 const MAX_PROCESSES: u64 = 100_000;
@@ -262,20 +262,18 @@ fn suggest(out: &mut impl Write, run: &MovingBlockRun) -> io::Result<()> {
     try_next(out, &[watched, lock_step])
 }
 
-fn as_json(run: &MovingBlockRun, outcome: &Outcome) -> serde_json::Value {
-    let mut all = json::fields(json!({
-        "seed": run.seed,
-        "processes": run.processes,
-        "tokens": run.tokens,
-        "separation": run.separation,
-        "program": "moving-block",
-        "delays": [],
-        "feasible": run.feasible(),
-        "worst_last_rest": null,
-        "worst_legitimate_at": worst(run),
-    }));
-    all.append(&mut json::seen(&run.faults, outcome));
-    all.into()
+fn as_json(run: &MovingBlockRun, outcome: &Outcome) -> RunJson {
+    let ring = RingJson {
+        seed: run.seed,
+        processes: run.processes as u64,
+        tokens: run.tokens as u64,
+        separation: run.separation,
+        program: "moving-block",
+        delays: Vec::new(),
+        feasible: run.feasible(),
+    };
+    let outcome = OutcomeJson::new(ring, (None, worst(run)), &run.faults, outcome);
+    RunJson::new(outcome, None, None)
 }
 
 fn in_csv(run: &MovingBlockRun) -> Result<Outcome, Failure> {

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use headway_answer::json::{NetworkJson, NetworkRound};
 use headway_sim::run::Frame;
 use headway_walk::distance::Reach;
 use headway_walk::file::{self, WalkFile};
 use headway_walk::kept::{self, Offsets};
-use serde_json::{Value, json};
 
 use crate::failure::{Failure, read_text};
 use crate::flags::{Instance, ProgramChoice, RingFlags};
@@ -60,8 +60,8 @@ pub(super) struct OverNetwork {
     promised: Option<u32>,
     /// The token count at each node, zero between frames.
     here: Vec<u32>,
-    /// After every round: the least distance and whether the state is legitimate.
-    seen: Vec<(u64, Option<u32>, bool)>,
+    /// After every round.
+    seen: Vec<NetworkRound>,
 }
 
 impl OverNetwork {
@@ -122,23 +122,27 @@ impl OverNetwork {
         for &node in &nodes {
             self.here[node as usize] = 0;
         }
-        self.seen.push((frame.round, least, frame.legitimate));
+        self.seen.push(NetworkRound {
+            round: frame.round,
+            distance: least,
+            legitimate: frame.legitimate,
+        });
         least
     }
 
     /// The least distance at the start, while not legitimate, and while legitimate.
     fn phases(&self) -> [Option<u32>; 3] {
-        let least = |wanted: fn(&(u64, Option<u32>, bool)) -> bool| {
+        let least = |wanted: fn(&NetworkRound) -> bool| {
             self.seen
                 .iter()
                 .filter(|seen| wanted(seen))
-                .filter_map(|seen| seen.1)
+                .filter_map(|seen| seen.distance)
                 .min()
         };
         [
-            self.seen.first().and_then(|seen| seen.1),
-            least(|seen| !seen.2),
-            least(|seen| seen.2),
+            self.seen.first().and_then(|seen| seen.distance),
+            least(|seen| !seen.legitimate),
+            least(|seen| seen.legitimate),
         ]
     }
 
@@ -173,33 +177,32 @@ impl OverNetwork {
     /// The least distance over time, in at most 60 steps.
     fn sparkline(&self) -> Option<String> {
         const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-        let most = self.seen.iter().filter_map(|seen| seen.1).max()?.max(1);
+        let most = self
+            .seen
+            .iter()
+            .filter_map(|seen| seen.distance)
+            .max()?
+            .max(1);
         let bucket = self.seen.len().div_ceil(60);
         Some(
             self.seen
                 .chunks(bucket)
-                .filter_map(|chunk| chunk.iter().filter_map(|seen| seen.1).min())
+                .filter_map(|chunk| chunk.iter().filter_map(|seen| seen.distance).min())
                 .map(|least| BARS[(least * 7 / most) as usize])
                 .collect(),
         )
     }
 
-    /// The field `network` of a run's JSON.
-    pub(super) fn json(&self) -> Value {
+    /// The field `over_network` of a run's JSON.
+    pub(super) fn json(&self) -> NetworkJson {
         let [start, during, after] = self.phases();
-        json!({
-            "nodes": self.file.network.len(),
-            "distance_promised": self.promised,
-            "distance_at_start": start,
-            "least_distance_while_stabilizing": during,
-            "least_distance_once_legitimate": after,
-            "least_distance_by_round": self
-                .seen
-                .iter()
-                .map(|&(round, least, legitimate)| {
-                    json!({ "round": round, "distance": least, "legitimate": legitimate })
-                })
-                .collect::<Vec<_>>(),
-        })
+        NetworkJson {
+            nodes: self.file.network.len(),
+            distance_promised: self.promised,
+            distance_at_start: start,
+            least_distance_while_stabilizing: during,
+            least_distance_once_legitimate: after,
+            least_distance_by_round: self.seen.clone(),
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! `headway walk --method rings`.
 
+use headway_answer::json;
 use headway_walk::rings::{self, Rings, Timing};
 use headway_walk::{Network, Node};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{Args, nodes, print, read_json, text};
 use crate::failure::{Answer, Failure, write_wanted};
@@ -53,13 +54,13 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
         }
     };
     let json = to_json(args, network, &rings, &timing, seed);
-    write_wanted(args.output.as_ref(), || format!("{json:#}\n"))?;
+    write_wanted(args.output.as_ref(), || json::pretty(&json))?;
     let enough = args
         .separation
         .is_none_or(|wanted| timing.distance >= wanted);
     print(
         args.format,
-        || json.clone(),
+        || &json,
         |out| {
             writeln!(
                 out,
@@ -105,29 +106,90 @@ pub(super) fn run(args: &Args, network: &Network, seed: u64) -> Result<Answer, F
     Ok(enough.into())
 }
 
-fn to_json(args: &Args, network: &Network, rings: &Rings, timing: &Timing, seed: u64) -> Value {
+fn to_json<'a>(
+    args: &Args,
+    network: &'a Network,
+    rings: &Rings,
+    timing: &'a Timing,
+    seed: u64,
+) -> RingsJson<'a> {
     let names =
-        |nodes: &[Node]| -> Vec<&str> { nodes.iter().map(|&node| network.name(node)).collect() };
-    json!({
-        "format": "headway-rings/1",
-        "tokens": args.tokens,
-        "distance_kept": timing.distance,
-        "distance_wanted": args.separation,
-        "proved_best_for_these_rings": timing.proved,
-        "because": timing.in_words(network, rings),
-        "seed": seed,
-        "rings": rings.rings().iter().map(|ring| names(ring)).collect::<Vec<_>>(),
-        "rounds_at_every_node": timing.paces,
-        "token_starts": timing
+        |nodes: &[Node]| -> Vec<&'a str> { nodes.iter().map(|&node| network.name(node)).collect() };
+    RingsJson {
+        format: "headway-rings/1",
+        tokens: args.tokens,
+        distance_kept: timing.distance,
+        distance_wanted: args.separation,
+        proved_best_for_these_rings: timing.proved,
+        because: timing.in_words(network, rings),
+        seed,
+        rings: rings.rings().iter().map(|ring| names(ring)).collect(),
+        rounds_at_every_node: &timing.paces,
+        token_starts: timing
             .tokens
             .iter()
-            .map(|&(ring, phase)| json!({ "ring_index": ring, "phase_on_ring": phase }))
-            .collect::<Vec<_>>(),
-        "shared_nodes": names(&rings.shared()),
-        "clash": timing.clash.as_ref().map(|clash| json!({
-            "ring_indices": [clash.rings.0, clash.rings.1],
-            "distance_at_most": clash.distance,
-            "relative_phases": clash.phases,
-        })),
-    })
+            .map(|&(ring_index, phase_on_ring)| TokenStart {
+                ring_index,
+                phase_on_ring,
+            })
+            .collect(),
+        shared_nodes: names(&rings.shared()),
+        clash: timing.clash.as_ref().map(|clash| ClashJson {
+            ring_indices: [clash.rings.0, clash.rings.1],
+            distance_at_most: clash.distance,
+            relative_phases: clash.phases,
+        }),
+    }
+}
+
+/// What `headway walk --rings` prints.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct RingsJson<'a> {
+    /// The format of this file.
+    format: &'static str,
+    /// m, a number of tokens.
+    tokens: usize,
+    /// Distance in the network that tokens keep forever; null: there is one token.
+    distance_kept: u32,
+    /// Distance asked for.
+    distance_wanted: Option<u32>,
+    /// No timing of these rings keeps more.
+    proved_best_for_these_rings: bool,
+    /// The reason.
+    because: String,
+    /// Seed of every random choice.
+    seed: u64,
+    /// The nodes of each ring in order.
+    rings: Vec<Vec<&'a str>>,
+    /// How long tokens stay at each node, for every ring.
+    rounds_at_every_node: &'a [u32],
+    /// On which ring and where on it each token starts.
+    token_starts: Vec<TokenStart>,
+    /// Nodes of more than one ring.
+    shared_nodes: Vec<&'a str>,
+    /// Two rings that keep tokens from being further apart; null: none.
+    clash: Option<ClashJson>,
+}
+
+/// Where a token starts.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct TokenStart {
+    /// A ring of `rings`, from 0.
+    ring_index: usize,
+    /// Where on its ring a token starts.
+    phase_on_ring: u32,
+}
+
+/// Two rings on which tokens meet.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct ClashJson {
+    /// Rings of `rings`, from 0.
+    ring_indices: [usize; 2],
+    /// What they allow.
+    distance_at_most: u32,
+    /// How many ways there are to time them against each other.
+    relative_phases: u32,
 }

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use headway_walk::fairness;
+use headway_walk::file::WalkJson;
 use headway_walk::hamiltonian::Cycle;
 use headway_walk::search::{Found, Request};
 use headway_walk::{Network, Node};
-use serde_json::Value;
 
 use super::Args;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
@@ -19,7 +19,7 @@ pub(super) fn write(
     network: &Network,
     request: &Request,
     found: &Found,
-    json: &Value,
+    json: &WalkJson<'_>,
 ) -> io::Result<()> {
     let links = network.links().count() as u64;
     writeln!(
@@ -206,15 +206,13 @@ fn few(network: &Network, nodes: &[Node]) -> String {
     names.join(", ")
 }
 
-fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
-    let rows = |name: &str| json.get(name).and_then(Value::as_array).cloned();
-    let (Some(by_distance), Some(by_tokens)) = (rows("capacity"), rows("kept_by_tokens")) else {
+fn capacity(out: &mut dyn Write, walk: &WalkJson<'_>) -> io::Result<()> {
+    let (Some(by_distance), Some(by_tokens)) = (&walk.capacity, &walk.kept_by_tokens) else {
         return writeln!(
             out,
             "{DIM}(--table tables what other numbers of tokens keep on this walk.){DIM:#}"
         );
     };
-    let number = |row: &Value, name: &str| row[name].as_u64().unwrap_or(0);
     if by_distance.len() > 1 {
         writeln!(
             out,
@@ -228,9 +226,7 @@ fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
             writeln!(
                 out,
                 "  {:>21} {:>15} {:>13}",
-                number(row, "separation_on_walk"),
-                number(row, "distance"),
-                number(row, "tokens")
+                row.separation_on_walk, row.distance, row.tokens
             )?;
         }
     }
@@ -239,13 +235,13 @@ fn capacity(out: &mut dyn Write, json: &Value) -> io::Result<()> {
         "\n{HEADING}Tokens spread evenly, on this walk{HEADING:#}"
     )?;
     writeln!(out, "{DIM}   tokens   apart   keep distance{DIM:#}")?;
-    for row in &by_tokens {
+    for row in by_tokens {
         writeln!(
             out,
             "  {:>7} {:>7} {:>15}",
-            number(row, "tokens"),
-            number(row, "separation_on_walk"),
-            number(row, "distance_kept")
+            row.tokens,
+            row.separation_on_walk,
+            row.distance_kept.unwrap_or(0)
         )?;
     }
     Ok(())

@@ -15,26 +15,28 @@ pub(crate) const MIN_GRACE: Duration = Duration::from_millis(100);
 /// Tokens, separation, times, and how members write to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Terms {
-    /// How many tokens are wanted; as many travel as fit ([`Roster::tokens`]).
+    /// m, a number of tokens.
     pub tokens: u32,
-    /// How far apart they stay, in hops.
+    /// d, the hops that tokens are to keep apart: what was asked for, what a ring that measures
+    /// found, or what conflicts need.
     pub separation: u32,
-    /// How many bytes a token carries at most: none on a ring that begins with this version.
+    /// How many bytes a token carries at most.
     pub payload_bytes: u8,
     /// The version of the wire format that all members write.
     pub wire: u8,
-    /// The state is sent again after this long.
+    /// A state is sent again after this many milliseconds without a change.
     pub refresh_ms: u64,
-    /// A neighbour not heard for this long is silent.
+    /// A neighbour not heard for this many milliseconds is silent.
     pub silence_ms: u64,
-    /// Least time that a token stays at a node.
+    /// Least time that a token stays at a node, in milliseconds.
     pub tick_ms: u64,
-    /// A permit's token stays at least this long.
+    /// A permit's token stays at least this many milliseconds.
     pub dwell_least_ms: u64,
-    /// When a permit is asked back.
+    /// A permit is withdrawn after this many milliseconds.
     pub dwell_most_ms: u64,
-    /// How long it may take to end then.
+    /// From asking a permit back to its end, in milliseconds.
     pub grace_ms: u64,
 }
 
