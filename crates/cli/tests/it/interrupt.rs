@@ -13,7 +13,10 @@ use crate::common::{folder, program, read};
 fn interrupted(folder: &Path, arguments: &str, wanted: &[&str]) -> (String, String) {
     let mut after = Duration::from_millis(15);
     loop {
-        let mut child = Command::new(program())
+        // A shell's background job ignores SIGINT, and so does what it starts.
+        let mut child = Command::new("env")
+            .arg("--default-signal=INT")
+            .arg(program())
             .args(arguments.split_whitespace())
             .current_dir(folder)
             .stdin(Stdio::piped())
