@@ -223,7 +223,7 @@ pub(crate) fn worst_case(py: Python<'_>, text: &str) -> PyResult<(String, Instan
     let settings = settings(py, text)?;
     let found = py.detach(|| {
         let instance = answer::Instance::of_settings(&settings)?;
-        let json = worst::Worst::of(&instance)?.json(&instance).to_string();
+        let json = json::line(&worst::Worst::of(&instance)?.json(&instance));
         Ok((
             json,
             Instance {
