@@ -169,7 +169,7 @@ impl Figures {
                 ("never", Figure::Count(it)) => known.never = Some(it.to_string()),
                 ("diverging", Figure::Number(it)) => known.diverging = Some(*it),
                 ("expected_steps_exact", Figure::Text(it)) => {
-                    known.expected_steps_exact = Some(it.clone())
+                    known.expected_steps_exact = Some(it.clone());
                 }
                 ("expected_steps_low", Figure::Real(it)) => known.expected_steps_low = Some(*it),
                 ("expected_steps_high", Figure::Real(it)) => known.expected_steps_high = Some(*it),
@@ -177,23 +177,23 @@ impl Figures {
                 ("engine", Figure::Text(it)) => known.engine = Some(it.clone()),
                 ("layers", Figure::Counts(it)) => known.layers = Some(texts(it)),
                 ("diverging_states", Figure::Count(it)) => {
-                    known.diverging_states = Some(it.to_string())
+                    known.diverging_states = Some(it.to_string());
                 }
                 ("diagram_nodes", Figure::Number(it)) => known.diagram_nodes = Some(*it),
                 ("placements_followed", Figure::Number(it)) => {
-                    known.placements_followed = Some(*it)
+                    known.placements_followed = Some(*it);
                 }
                 ("cases_followed", Figure::Number(it)) => known.cases_followed = Some(*it),
                 ("placements", Figure::Number(it)) => known.placements = Some(*it),
                 ("worst_last_rest", Figure::Number(it)) => known.worst_last_rest = Some(*it),
                 ("steps_between_states", Figure::Number(it)) => {
-                    known.steps_between_states = Some(*it)
+                    known.steps_between_states = Some(*it);
                 }
                 ("least_true_distance", Figure::Number(it)) => {
-                    known.least_true_distance = Some(*it)
+                    known.least_true_distance = Some(*it);
                 }
                 ("true_distance_bound", Figure::Number(it)) => {
-                    known.true_distance_bound = Some(*it)
+                    known.true_distance_bound = Some(*it);
                 }
                 ("cases", Figure::Number(it)) => known.cases = Some(*it),
                 _ => debug_assert!(false, "{name}: {figure:?} has no key"),
