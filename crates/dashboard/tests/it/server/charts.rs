@@ -104,8 +104,9 @@ fn networks_come_in_files() {
     let request = headway_walk::search::Request::new(3);
     let found = headway_walk::search::walk(&network, &request, &mut |_| {}).unwrap();
     let file =
-        headway_walk::file::write(&network, &request, &found, headway_walk::file::Tables::None);
-    let given = json!({ "file": { "name": "walk.json", "text": file.to_string() } });
+        headway_walk::file::content(&network, &request, &found, headway_walk::file::Tables::None);
+    let text = serde_json::to_string(&file).unwrap();
+    let given = json!({ "file": { "name": "walk.json", "text": text } });
     let given = server.post("/api/walks", &given).json();
     assert_eq!(
         (&given["tokens"], &given["method"]),
