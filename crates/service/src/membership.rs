@@ -51,6 +51,8 @@ mod news;
 mod peers;
 mod place;
 mod poll;
+#[allow(dead_code, reason = "wired in next")]
+mod register;
 pub mod roster;
 mod rotation;
 mod several;
