@@ -1,7 +1,7 @@
 (** Every theorem rests on nothing but Coq itself: [make] fails unless each line
     below prints "Closed under the global context". *)
 
-From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle SelfStabilization MovingBlock.
+From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle SelfStabilization MovingBlock Stations.
 
 Print Assumptions delay_is_figure3.
 Print Assumptions relay_is_figure3.
@@ -33,5 +33,7 @@ Print Assumptions forecast_is_run.
 Print Assumptions SharedMemory.shared_memory_safe.
 Print Assumptions SharedMemory.some_token_may_move.
 Print Assumptions SharedMemory.distance_step.
-Print Assumptions Messages.messages_safe.
-Print Assumptions Messages.distance_step.
+Print Assumptions Stations.distance_step.
+Print Assumptions Stations.messages_safe.
+Print Assumptions Stations.works_apart.
+Print Assumptions Stations.moving_block_safe.
