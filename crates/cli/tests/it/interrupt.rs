@@ -26,8 +26,14 @@ fn interrupted(folder: &Path, arguments: &str, wanted: &[&str]) -> (String, Stri
             .expect("it runs");
         // Its input stays open: the end of it is another reason to end.
         let _input = child.stdin.take();
-        std::thread::sleep(after);
         let id = child.id().to_string();
+        // `env` still ignores the signal until it has become the program, which can take a
+        // while on a busy machine.
+        while std::fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|name| name == "env\n")
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(after);
         let killed = Command::new("kill").args(["-INT", &id]).status();
         assert!(killed.expect("kill").success(), "{arguments} had ended");
         let output = child.wait_with_output().expect("it ends");
