@@ -22,7 +22,7 @@ fn _headway(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "HeadwayError",
         module.py().get_type::<failure::HeadwayError>(),
     )?;
-    module.add("MODELS", headway_answer::check::MODELS.to_vec())?;
+    module.add("MODELS", headway_answer::check::models().collect::<Vec<_>>())?;
     module.add(
         "PROGRAMS",
         <DelayProgram as VariantNames>::VARIANTS.to_vec(),

@@ -4,8 +4,8 @@
 //! `cargo run --release -p headway-check --example worst_cases -- 9` takes seconds,
 //! 13 some minutes.
 
-use headway_check::model::delay_relay::{AllPlacements, check_all};
-use headway_check::{Control, Figure, Search};
+use headway_check::model::delay_relay::{Settings, check};
+use headway_check::{Control, Figure};
 
 fn main() {
     let largest = match std::env::args().nth(1).as_deref().map(str::parse) {
@@ -22,13 +22,14 @@ fn main() {
         for m in 1..=5_usize {
             for d in (1..=8_u32).filter(|&d| m * d as usize <= n) {
                 let control = Control::default();
-                let settings = AllPlacements {
+                let settings = Settings {
                     processes: n,
-                    tokens: m,
-                    separation: d,
-                    search: Search::Reduced,
+                    tokens: m.into(),
+                    separation: Some(d),
+                    all_placements: true,
+                    ..Settings::default()
                 };
-                let report = match check_all(&settings, &control) {
+                let report = match check(&settings, &control) {
                     Ok(report) => report,
                     Err(error) => {
                         eprintln!("error: {error}");

@@ -6,7 +6,6 @@ pub mod chance;
 mod control;
 mod domains;
 mod error;
-pub mod export;
 pub mod function;
 pub mod guarded;
 pub mod model;
@@ -16,6 +15,7 @@ pub mod protocol;
 pub mod reach;
 mod report;
 mod schedule;
+pub mod settings;
 mod traits;
 
 /// Whether this build can explore by decision diagrams (feature `symbolic`).
@@ -24,7 +24,7 @@ pub const HAS_DIAGRAMS: bool = cfg!(feature = "symbolic");
 pub use control::{Control, Limits};
 pub use domains::Domains;
 pub use error::{CheckError, Result, TooLarge};
-pub use model::Search;
+pub use model::{MODELS, NamedModel};
 pub use num_bigint::BigUint;
 pub use report::{Figure, Lasso, Property, Report, Trace, Worst};
 pub use schedule::{Scheduler, UnknownScheduler};

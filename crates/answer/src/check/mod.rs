@@ -3,16 +3,48 @@
 use std::path::Path;
 
 use headway_check::protocol::ProtocolError;
-use headway_check::{CheckError, Limits, Report, TooLarge, Trace};
+use headway_check::settings::Given;
+use headway_check::{CheckError, Control, Limits, MODELS, NamedModel, Report, TooLarge, Trace};
+use serde_json::{Map, Value};
 
 use crate::Failure;
 use crate::memory::available_memory_bytes;
 
 mod json;
-mod model;
 
 pub use json::{CheckJson, TraceJson};
-pub use model::{MODELS, check, ring};
+
+/// The names of the models.
+pub fn models() -> impl Iterator<Item = &'static str> {
+    MODELS.iter().map(|model| model.name)
+}
+
+/// Checks a model by its name. `settings` are the flags of `headway check MODEL`, with `_`
+/// for `-`; what is null or false is as if it was not given.
+///
+/// # Errors
+///
+/// A setting that the model does not have or cannot take, or why there is no answer.
+pub fn check(
+    model: &str,
+    settings: Map<String, Value>,
+    control: &Control,
+) -> Result<Report, CheckError> {
+    let mut given = Given::new();
+    for (name, value) in settings {
+        let text = match value {
+            Value::Null | Value::Bool(false) => continue,
+            Value::String(text) => text,
+            Value::Array(all) => {
+                let all = all.iter().map(ToString::to_string);
+                all.collect::<Vec<_>>().join(",")
+            }
+            other => other.to_string(),
+        };
+        given.insert(name, text);
+    }
+    NamedModel::of(model)?.check(&given, control)
+}
 
 /// The run worth keeping: a counterexample if a property fails, else the slowest.
 pub fn witness_of(report: &Report) -> Option<&Trace> {

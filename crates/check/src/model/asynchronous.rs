@@ -19,6 +19,7 @@
 //! process sees tells it from a good one.
 
 use headway_core::bound::true_separation;
+use headway_sim::placement::Delays;
 use num_bigint::BigUint;
 use num_integer::Integer;
 
@@ -28,62 +29,57 @@ use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
 use crate::reach;
 use crate::report::{Figure, Property, Report, Trace};
+use crate::settings::{Tokens, separation, settings};
 
 mod model;
 
 use model::{Asynchronous, MAX_PROCESSES, State};
 
-/// A ring, its clocks and its scheduler.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// The ring, of 3 to 12 processes.
-    pub instance: Instance,
-    /// The clock's modulus; a multiple of the pace. From 2 to 250, and more than n
-    /// unless the failure is to be seen.
-    pub modulus: u32,
-    /// p: a round every p-th tick, at least 1.
-    pub pace: u32,
-    /// Whether the previous state is published too. Without it, the protocol is
-    /// wrong.
-    pub previous: bool,
-    /// Start from every state, not only from the legitimate ones.
-    pub every_start: bool,
-    /// Who ticks in a step.
-    pub scheduler: Scheduler,
+settings! {
+    /// A ring, its clocks and its scheduler.
+    Settings {
+        /// Number of processes
+        processes: usize = 6, "N";
+        /// Number of tokens
+        tokens: Tokens = Tokens::UpTo(2), "M";
+        /// Hops to keep between successive tokens [default: N/M]
+        separation: Option<u32> = None, "D";
+        /// Which processes delay: all, every:K or at:0,5,9
+        delays: Delays = Delays::All, "WHICH";
+        /// A round every P-th tick
+        pace: u32 = 1, "P";
+        /// The clock's modulus [default: the smallest multiple of N and P above N]
+        values: Option<u32> = None, "K";
+        /// Start from every state, not only the legitimate ones
+        every_start: bool = false, "";
+        /// Do not publish the previous state: shows why it is needed
+        without_previous: bool = false, "";
+        /// Who ticks in a step
+        scheduler: Scheduler = Scheduler::default(), "WHO";
+    }
 }
 
 impl Settings {
-    /// The smallest multiple of both n and p above n as the modulus, legitimate starts, and
-    /// the default scheduler; under it, steps of several processes reach no further states.
-    ///
-    /// ```
-    /// use headway_check::model::asynchronous::Settings;
-    /// use headway_check::model::delay_relay::Instance;
-    /// let ring = Instance::uniform(6, 2, 3).unwrap();
-    /// assert_eq!(Settings::new(ring, 4).modulus, 12);
-    /// ```
-    pub fn new(instance: Instance, pace: u32) -> Settings {
-        let (n, p) = (instance.processes() as u64, u64::from(pace.max(1)));
+    /// The modulus given, or the smallest multiple of both n and p above n. One that does not
+    /// fit is refused, as are far smaller ones.
+    pub fn modulus(&self) -> u32 {
+        let (n, p) = (self.processes as u64, u64::from(self.pace.max(1)));
         let common = n.lcm(&p);
         let above = if common > n { common } else { 2 * n };
-        Settings {
-            instance,
-            // One that does not fit is refused, as are far smaller ones.
-            modulus: u32::try_from(above).unwrap_or(u32::MAX),
-            pace,
-            previous: true,
-            every_start: false,
-            scheduler: Scheduler::default(),
-        }
+        let above = u32::try_from(above).unwrap_or(u32::MAX);
+        self.values.unwrap_or(above)
     }
 
     /// The least true distance of tokens at the ring's separation.
     pub fn true_distance(&self) -> u32 {
-        true_separation(self.instance.separation().into(), self.pace.into()) as u32
+        let tokens = self.tokens.on(self.processes);
+        let separation = separation(self.separation, self.processes, tokens);
+        true_separation(separation.into(), self.pace.into()) as u32
     }
 
-    fn validate(&self) -> Result<()> {
-        let (n, modulus, pace) = (self.instance.processes(), self.modulus, self.pace);
+    /// The ring, if it and its clocks can be checked.
+    fn validate(&self) -> Result<Instance> {
+        let (n, modulus, pace) = (self.processes, self.modulus(), self.pace);
         if !(3..=MAX_PROCESSES).contains(&n) {
             return Err(CheckError::settings(format!(
                 "asynchronous: 3 to {MAX_PROCESSES} processes, not {n}"
@@ -95,30 +91,24 @@ impl Settings {
                  multiple of it, not pace {pace} and modulus {modulus}"
             )));
         }
-        let states = self.instance.states();
-        Ok(TooLarge::bound(
-            "lock-step states",
-            states,
-            u64::from(u32::MAX) - 1,
-        )?)
+        let instance = Instance::of(n, self.tokens, self.separation, &self.delays)?;
+        let limit = u64::from(u32::MAX) - 1;
+        TooLarge::bound("lock-step states", instance.states(), limit)?;
+        Ok(instance)
     }
 
-    fn describe(&self) -> String {
-        let (modulus, pace) = (self.modulus, self.pace);
-        let previous = if self.previous {
-            ""
-        } else {
-            ", previous state not published"
+    fn describe(&self, instance: &Instance) -> String {
+        let (modulus, pace) = (self.modulus(), self.pace);
+        let previous = match self.without_previous {
+            false => "",
+            true => ", previous state not published",
         };
         let starts = if self.every_start {
             "every start"
         } else {
             "legitimate starts"
         };
-        format!(
-            "{}, modulus {modulus}, pace {pace}{previous}, {starts}",
-            self.instance
-        )
+        format!("{instance}, modulus {modulus}, pace {pace}{previous}, {starts}")
     }
 }
 
@@ -128,8 +118,8 @@ impl Settings {
 ///
 /// When the settings do not fit together, too many states turn up, or when stopped.
 pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
-    settings.validate()?;
-    let model = Asynchronous::new(settings)?;
+    let instance = settings.validate()?;
+    let model = Asynchronous::new(settings, &instance)?;
     let answer = reach::explore(&model, control)?;
     let run = |states: &Vec<State>| Trace::new(states.iter().map(|state| model.show(state)));
     let broken = |name| {
@@ -171,7 +161,7 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
         },
     ];
     let all = properties.iter().all(|property| property.holds);
-    let lock_step = reduced::explore(&settings.instance, control)?;
+    let lock_step = reduced::explore(&instance, control)?;
     let inherited = |name, says, holds| Property::new(name, says, all && holds);
     properties.splice(
         0..0,
@@ -193,7 +183,7 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let found = least.map_or(0, |least| least.0);
     Ok(Report {
         model: "asynchronous".into(),
-        instance: settings.describe(),
+        instance: settings.describe(&instance),
         scheduler: Some(settings.scheduler),
         states: answer.states.into(),
         legitimate: (answer.states - u64::from(answer.violation.is_some())).into(),

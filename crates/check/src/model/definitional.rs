@@ -9,13 +9,14 @@
 
 use headway_core::token_ring::{self, Gate, holds};
 use headway_core::{Process, Program, Ring, legitimate};
+use headway_sim::placement::Delays;
 use num_bigint::BigUint;
 
-use super::Search;
 use super::delay_relay::Instance;
 use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::report::{Figure, Report};
+use crate::settings::{Tokens, settings};
 use crate::traits::{Deterministic, Model};
 use crate::{Domains, function};
 
@@ -23,26 +24,21 @@ use crate::{Domains, function};
 const MAX_VALUES: usize = 32;
 const MAX_PROCESSES: usize = 16;
 
-/// A ring of delays and relays whose m tokens are those of m K-state rings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// The delays and relays, and m: 2 to 16 processes, and at most 32 processes times
-    /// tokens.
-    pub instance: Instance,
-    /// K of every K-state ring, at least 2.
-    pub values: u32,
-    /// Up to value shift, or every state.
-    pub search: Search,
-}
-
-impl Settings {
-    /// One value more than processes.
-    pub fn new(instance: Instance) -> Settings {
-        Settings {
-            values: instance.processes() as u32 + 1,
-            instance,
-            search: Search::Reduced,
-        }
+settings! {
+    /// A ring of delays and relays whose m tokens are those of m K-state rings.
+    Settings {
+        /// Number of processes
+        processes: usize = 4, "N";
+        /// Number of tokens
+        tokens: Tokens = Tokens::UpTo(2), "M";
+        /// Hops to keep between successive tokens [default: N/M]
+        separation: Option<u32> = None, "D";
+        /// Which processes delay: all, every:K or at:0,5,9
+        delays: Delays = Delays::All, "WHICH";
+        /// Values of each K-state ring [default: N+1]
+        values: Option<u32> = None, "K";
+        /// Visit every single state, without the reduction
+        unreduced: bool = false, "";
     }
 }
 
@@ -53,13 +49,13 @@ impl Settings {
 /// As [`Definitional::new`]; when too large, or when stopped.
 pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = Definitional::new(settings)?;
-    let instance = format!("{}, {} values", settings.instance, settings.values);
+    let instance = format!("{}, {} values", model.instance, model.values);
     let mut report = function::report(&model, "definitional", instance, control, |_| None)?;
-    if settings.search == Search::EveryState {
+    if settings.unreduced {
         return Ok(report);
     }
     // Each state explored stands for so many.
-    let class = BigUint::from(settings.values).pow(model.tokens as u32);
+    let class = BigUint::from(model.values).pow(model.tokens as u32);
     report.states *= &class;
     report.legitimate *= &class;
     for (_, figure) in &mut report.figures {
@@ -86,10 +82,11 @@ pub struct State {
 /// state in which each held token has just been queued by the predecessor.
 #[derive(Clone, Debug)]
 pub struct Definitional {
+    instance: Instance,
     ring: Ring,
     tokens: usize,
     values: u32,
-    search: Search,
+    unreduced: bool,
     /// The values that are free, then turn and counter (of one value at a relay) of
     /// every process.
     domains: Domains,
@@ -102,8 +99,10 @@ impl Definitional {
     ///
     /// When a setting is out of its range, or there are 2^63 states or more.
     pub fn new(settings: &Settings) -> Result<Definitional> {
-        let (instance, values) = (&settings.instance, settings.values);
-        let (ring, tokens) = (instance.ring(), instance.tokens());
+        let (tokens, separation) = (settings.tokens, settings.separation);
+        let instance = Instance::of(settings.processes, tokens, separation, &settings.delays)?;
+        let values = settings.values.unwrap_or(settings.processes as u32 + 1);
+        let (ring, tokens) = (instance.ring().clone(), instance.tokens());
         let (n, cells) = (ring.len(), ring.len() * tokens);
         if !(2..=MAX_PROCESSES).contains(&n) || tokens == 0 || cells > MAX_VALUES || values < 2 {
             return Err(CheckError::settings(format!(
@@ -112,9 +111,9 @@ impl Definitional {
                  each"
             )));
         }
-        let free = match settings.search {
-            Search::Reduced => cells - tokens,
-            Search::EveryState => cells,
+        let free = match settings.unreduced {
+            false => cells - tokens,
+            true => cells,
         };
         let gates = ring.programs().iter().flat_map(|program| {
             let counters = if program.delays() {
@@ -126,20 +125,18 @@ impl Definitional {
         });
         let values_domain = std::iter::repeat_n(u64::from(values), free);
         Ok(Definitional {
-            ring: ring.clone(),
+            domains: Domains::new(values_domain.chain(gates))?,
+            instance,
+            ring,
             tokens,
             values,
-            search: settings.search,
-            domains: Domains::new(values_domain.chain(gates))?,
+            unreduced: settings.unreduced,
         })
     }
 
     /// The cells of values that are not 0 by the reduction.
     fn free(&self) -> std::ops::Range<usize> {
-        let first = match self.search {
-            Search::Reduced => self.tokens,
-            Search::EveryState => 0,
-        };
+        let first = if self.unreduced { 0 } else { self.tokens };
         first..self.ring.len() * self.tokens
     }
 
@@ -194,9 +191,9 @@ impl Model for Definitional {
     fn rank(&self, state: &State) -> u64 {
         let values = self.free().map(|cell| {
             // Shifted so that process 0 has the value 0.
-            let shift = match self.search {
-                Search::Reduced => state.values[cell % self.tokens],
-                Search::EveryState => 0,
+            let shift = match self.unreduced {
+                false => state.values[cell % self.tokens],
+                true => 0,
             };
             let values = u64::from(self.values);
             (u64::from(state.values[cell]) + values - u64::from(shift)) % values

@@ -10,27 +10,19 @@
 
 use crate::control::Control;
 use crate::error::{CheckError, Result};
+use crate::settings::settings;
 use crate::traits::{Action, Actions, Fairness, Model, Step};
 use crate::{Domains, Report, actions};
 
 const MAX_CAPACITY: usize = 4;
 
-/// How messages are numbered and how many a channel holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Numbers are below, 2 to 64.
-    pub values: u32,
-    /// Messages that a channel holds, 1 to 4.
-    pub capacity: usize,
-}
-
-impl Settings {
-    /// As few numbers as are enough: twice as many as a channel holds messages.
-    pub fn new(capacity: usize) -> Settings {
-        Settings {
-            values: u32::try_from(capacity).map_or(u32::MAX, |capacity| capacity.saturating_mul(2)),
-            capacity,
-        }
+settings! {
+    /// How messages are numbered and how many a channel holds.
+    Settings {
+        /// Messages that a channel holds
+        capacity: usize = 2, "C";
+        /// Message numbers [default: 2C]
+        values: Option<u32> = None, "K";
     }
 }
 
@@ -41,7 +33,7 @@ impl Settings {
 /// As [`Handover::new`]; when too large, or when stopped.
 pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = Handover::new(settings)?;
-    let Settings { values, capacity } = settings;
+    let (values, capacity) = (model.values, model.capacity);
     let instance = format!("numbers modulo {values}, channels for {capacity} messages");
     let conserved = (
         "conserved",
@@ -82,13 +74,17 @@ impl Handover {
     ///
     /// When a setting is out of its range.
     pub fn new(settings: &Settings) -> Result<Handover> {
-        let Settings { values, capacity } = *settings;
+        let capacity = settings.capacity;
+        // As few numbers as are enough, unless said otherwise.
+        let values = settings
+            .values
+            .map_or(2 * capacity.min(32), |values| values as usize);
         if !(2..=64).contains(&values) || !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(CheckError::settings(format!(
                 "handover: 2 to 64 values and a capacity of 1 to {MAX_CAPACITY}"
             )));
         }
-        let values = u64::from(values);
+        let values = values as u64;
         // Contents of one channel: 1 + M + M² + …
         let contents = (0..=capacity as u32).map(|len| values.pow(len)).sum();
         Ok(Handover {

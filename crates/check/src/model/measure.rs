@@ -7,28 +7,33 @@
 
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
 use headway_core::{legitimate, ring};
+use headway_sim::placement::Delays;
 
+use super::unknown_size;
 use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::placements::Placements;
 use crate::protocol::built_in::{self, AsFile};
 use crate::report::{Property, Report};
+use crate::settings::{Tokens, settings};
 use crate::traits::{Deterministic, Model};
 use crate::{Domains, function};
 
 const MAX_PROCESSES: usize = 16;
 
-/// A ring on which process 0 measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// n, at most 16.
-    pub processes: usize,
-    /// m, from 1 to n.
-    pub tokens: usize,
-    /// Where the measuring clock saturates, in rounds: from n to 10,000.
-    pub limit: u32,
-    /// Which program measures.
-    pub variant: Variant,
+settings! {
+    /// A ring on which process 0 measures, or several do.
+    Settings {
+        /// Number of processes
+        processes: usize = 6, "N";
+        /// Number of tokens
+        tokens: Tokens = Tokens::UpTo(2), "M";
+        /// Where the measuring clock saturates [default: 2N]
+        limit: Option<u32> = None, "ROUNDS";
+        /// Which processes measure: all, every:K or at:0,5,9; at more than one it does not
+        /// settle from every start [default: at:0]
+        delays: Option<Delays> = None, "WHICH";
+    }
 }
 
 /// The two programs that measure.
@@ -40,55 +45,64 @@ pub enum Variant {
     AsPrinted,
 }
 
-impl Settings {
-    /// The corrected program with the default limit.
-    pub fn new(processes: usize, tokens: usize) -> Settings {
-        Settings {
-            processes,
-            tokens,
-            limit: Measuring::default_limit(processes),
-            variant: Variant::Corrected,
-        }
-    }
-}
-
-/// Checks a ring with one measuring process.
+/// Checks a ring with one measuring process, or with several.
 ///
 /// # Errors
 ///
 /// As [`MeasureRing::new`]; when too large, or when stopped.
 pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
-    let model = MeasureRing::new(settings)?;
-    let name = match settings.variant {
+    if let Some(delays) = &settings.delays {
+        let several = unknown_size::Settings {
+            processes: settings.processes,
+            tokens: settings.tokens,
+            limit: settings.limit,
+            delays: delays.clone(),
+            horizon: None,
+        };
+        return unknown_size::check(Program::Measure, &several, control);
+    }
+    let own = check_one(settings, Variant::Corrected, control);
+    built_in::or_by_diagrams(own, &file(settings)?, control)
+}
+
+/// Checks a ring with one measuring process as the paper prints it.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_as_printed(settings: &Settings, control: &Control) -> Result<Report> {
+    check_one(settings, Variant::AsPrinted, control)
+}
+
+fn check_one(settings: &Settings, variant: Variant, control: &Control) -> Result<Report> {
+    let model = MeasureRing::new(settings, variant)?;
+    let name = match variant {
         Variant::Corrected => "measure",
         Variant::AsPrinted => "measure-as-printed",
     };
-    let instance = format!(
-        "{} processes, {} tokens, process 0 measures up to {} rounds, separation {} wanted",
-        settings.processes,
-        settings.tokens,
-        settings.limit,
-        model.ring.separation()
-    );
     let start = |rank| Some(model.configuration(rank));
-    let own = function::report(&model, name, instance.clone(), control, start);
-    let own = own.map(in_its_words);
-    let file = AsFile {
-        model: name,
-        instance: &instance,
-        text: built_in::MEASURE,
-        set: &[
-            ("n", settings.processes as i64),
-            ("m", settings.tokens as i64),
-            ("limit", settings.limit.into()),
+    let report = function::report(&model, name, model.instance(), control, start);
+    report.map(in_its_words)
+}
+
+pub(crate) fn file(settings: &Settings) -> Result<AsFile> {
+    if settings.delays.is_some() {
+        return Err(CheckError::settings(
+            "measure: in the file process 0 measures",
+        ));
+    }
+    let model = MeasureRing::new(settings, Variant::Corrected)?;
+    Ok(AsFile {
+        model: "measure",
+        instance: model.instance(),
+        text: built_in::MEASURE.into(),
+        set: vec![
+            ("n", model.ring.len() as i64),
+            ("m", model.tokens as i64),
+            ("limit", model.limit.into()),
         ],
         scheduler: None,
-    };
-    match settings.variant {
-        // There is no file of it.
-        Variant::AsPrinted => own,
-        Variant::Corrected => built_in::or_by_diagrams(own, &file, control),
-    }
+    })
 }
 
 /// The report with what the properties mean here.
@@ -176,9 +190,12 @@ impl MeasureRing {
     /// # Errors
     ///
     /// When a setting is out of its range, or there are 2^63 states or more.
-    pub fn new(settings: &Settings) -> Result<MeasureRing> {
-        let (processes, tokens) = (settings.processes, settings.tokens);
-        let (limit, variant) = (settings.limit, settings.variant);
+    pub fn new(settings: &Settings, variant: Variant) -> Result<MeasureRing> {
+        let processes = settings.processes;
+        let tokens = settings.tokens.on(processes);
+        let limit = settings
+            .limit
+            .unwrap_or(Measuring::default_limit(processes));
         if tokens == 0 || processes < tokens || processes > MAX_PROCESSES {
             return Err(CheckError::settings(format!(
                 "measure: 1 to {MAX_PROCESSES} processes, and at least 1 token and at most as many as \
@@ -216,6 +233,16 @@ impl MeasureRing {
             domains: Domains::new([timings, elapsed, bases, bases, placements.count()])?,
             placements,
         })
+    }
+
+    fn instance(&self) -> String {
+        format!(
+            "{} processes, {} tokens, process 0 measures up to {} rounds, separation {} wanted",
+            self.ring.len(),
+            self.tokens,
+            self.limit,
+            self.ring.separation()
+        )
     }
 
     fn processes<'a>(&self, state: &'a State) -> &'a [Process] {

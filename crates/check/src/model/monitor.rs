@@ -31,45 +31,25 @@ use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::placements::Placements;
 use crate::report::Report;
+use crate::settings::{Tokens, separation, settings};
 use crate::traits::{Deterministic, Model};
 use crate::{Domains, function};
 
 const MAX_PROCESSES: usize = 16;
 
-/// A monitored ring.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// n, 2 to 16.
-    pub processes: usize,
-    /// m, the number of tokens wanted on the ring: at least 1.
-    pub tokens: usize,
-    /// d, at least 1.
-    pub separation: u32,
-    /// Tokens on the ring and in the store together: from m to 16.
-    pub supply: usize,
-    /// Where the monitors are: one or two, ascending. They share the store.
-    pub monitors: Vec<usize>,
-}
-
-impl Settings {
-    /// One monitor at process 0, two tokens to spare.
-    pub fn new(processes: usize, tokens: usize, separation: u32) -> Settings {
-        Settings {
-            processes,
-            tokens,
-            separation,
-            supply: tokens.saturating_add(2),
-            monitors: vec![0],
-        }
-    }
-
-    fn makes_sense(&self) -> bool {
-        (2..=MAX_PROCESSES).contains(&self.processes)
-            && self.tokens >= 1
-            && (self.tokens..=MAX_PROCESSES).contains(&self.supply)
-            && (1..=2).contains(&self.monitors.len())
-            && self.monitors.iter().all(|&place| place < self.processes)
-            && self.monitors.is_sorted_by(|one, other| one < other)
+settings! {
+    /// A monitored ring.
+    Settings {
+        /// Number of processes
+        processes: usize = 6, "N";
+        /// Number of tokens
+        tokens: Tokens = Tokens::UpTo(2), "M";
+        /// Hops to keep between successive tokens [default: N/M]
+        separation: Option<u32> = None, "D";
+        /// Tokens on the ring and in the store together [default: M+2]
+        supply: Option<usize> = None, "K";
+        /// Where the monitors are, one or two
+        monitors: Vec<usize> = vec![0], "I,J";
     }
 }
 
@@ -82,13 +62,13 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = MonitoredRing::new(settings)?;
     let instance = format!(
         "{} processes, {} of {} tokens wanted on the ring, separation {}, {}",
-        settings.processes,
-        settings.tokens,
-        settings.supply,
-        settings.separation,
-        match settings.monitors[..] {
+        model.len(),
+        model.tokens,
+        model.supply(),
+        model.separation,
+        match model.monitors[..] {
             [one, other] => format!("monitors at {one} and {other}"),
-            _ => format!("a monitor at {}", settings.monitors[0]),
+            _ => format!("a monitor at {}", model.monitors[0]),
         }
     );
     function::report(&model, "monitor", instance, control, |_| None)
@@ -116,7 +96,10 @@ pub struct State {
 /// delay/relay with m tokens on the ring, and no monitor is about to correct.
 #[derive(Clone, Debug)]
 pub struct MonitoredRing {
-    settings: Settings,
+    /// m.
+    tokens: usize,
+    /// Where the monitors are, ascending.
+    monitors: Vec<usize>,
     programs: Vec<Program>,
     separation: Separation,
     /// Placements of 0, 1, …, supply tokens, and how many come before each.
@@ -132,8 +115,17 @@ impl MonitoredRing {
     ///
     /// When the settings make no sense, or there are 2^63 states or more.
     pub fn new(settings: &Settings) -> Result<MonitoredRing> {
-        let separation = Separation::new(settings.separation)
-            .filter(|_| settings.makes_sense())
+        let (n, monitors) = (settings.processes, settings.monitors.clone());
+        let tokens = settings.tokens.on(n);
+        let supply = settings.supply.unwrap_or(tokens.saturating_add(2));
+        let makes_sense = (2..=MAX_PROCESSES).contains(&n)
+            && tokens >= 1
+            && (tokens..=MAX_PROCESSES).contains(&supply)
+            && (1..=2).contains(&monitors.len())
+            && monitors.iter().all(|&place| place < n)
+            && monitors.is_sorted_by(|one, other| one < other);
+        let separation = Separation::new(separation(settings.separation, n, tokens))
+            .filter(|_| makes_sense)
             .ok_or_else(|| {
                 CheckError::settings(format!(
                     "monitor: 2 to {MAX_PROCESSES} processes, 1 token or more, a supply from the \
@@ -141,32 +133,38 @@ impl MonitoredRing {
                      monitors on the ring"
                 ))
             })?;
-        let mut programs = vec![Program::Relay; settings.processes];
-        for &monitor in &settings.monitors {
+        let mut programs = vec![Program::Relay; n];
+        for &monitor in &monitors {
             programs[monitor] = Program::Delay;
         }
         let mut placements = Vec::new();
         let mut before = 0_u64;
-        for tokens in 0..=settings.supply {
-            let ways = Placements::new(2 * settings.processes, tokens)?;
+        for tokens in 0..=supply {
+            let ways = Placements::new(2 * n, tokens)?;
             let count = ways.count();
             placements.push((before, ways));
             before += count;
         }
-        let n = settings.processes as u64;
+        let n = n as u64;
         let monitor = [separation.hops().into(), 2 * n, n + 1, 2];
-        let monitors = settings.monitors.iter().flat_map(|_| monitor);
+        let variables = monitors.iter().flat_map(|_| monitor);
         Ok(MonitoredRing {
             programs,
             separation,
             placements,
-            domains: Domains::new(monitors.chain([before]))?,
-            settings: settings.clone(),
+            domains: Domains::new(variables.chain([before]))?,
+            tokens,
+            monitors,
         })
     }
 
     fn len(&self) -> usize {
         self.programs.len()
+    }
+
+    /// Tokens on the ring and in the store together.
+    fn supply(&self) -> usize {
+        self.placements.len() - 1
     }
 
     fn on_ring(&self, state: &State) -> usize {
@@ -197,7 +195,7 @@ impl Model for MonitoredRing {
         };
         let mut values = self.domains.values(rank);
         let mut next = || values.next().expect("four variables a monitor, and one");
-        for (&place, monitor) in self.settings.monitors.iter().zip(&mut state.monitors) {
+        for (&place, monitor) in self.monitors.iter().zip(&mut state.monitors) {
             state.processes[place].counter = next() as i32;
             *monitor = Monitor {
                 clock: next() as u32,
@@ -215,7 +213,7 @@ impl Model for MonitoredRing {
     fn rank(&self, state: &State) -> u64 {
         let (before, ways) = &self.placements[self.on_ring(state)];
         let placement = before + ways.rank(&state.processes[..self.len()]);
-        let places = self.settings.monitors.iter();
+        let places = self.monitors.iter();
         let monitors = places.zip(&state.monitors).flat_map(|(&place, monitor)| {
             [
                 state.processes[place].counter as u64,
@@ -229,22 +227,21 @@ impl Model for MonitoredRing {
 
     fn legitimate(&self, state: &State) -> bool {
         let n = self.len() as u32;
-        let (programs, tokens) = (&self.programs, self.settings.tokens as u64);
+        let (programs, tokens) = (&self.programs, self.tokens as u64);
         let processes = &state.processes[..self.len()];
         legitimate::check(self.separation, programs, processes, &[], tokens).is_ok()
             && self
-                .settings
                 .monitors
                 .iter()
                 .zip(state.monitors)
                 .all(|(&place, monitor)| {
                     // What it will have counted by the end of its period.
                     let due = if monitor.clock < n {
-                        self.settings.tokens as u32
+                        self.tokens as u32
                     } else {
                         monitor.count + self.arrivals(state, place, 2 * n - monitor.clock)
                     };
-                    !monitor.take && due == self.settings.tokens as u32
+                    !monitor.take && due == self.tokens as u32
                 })
     }
 
@@ -255,20 +252,19 @@ impl Model for MonitoredRing {
                 .map(|p| value(p).to_string());
             cells.collect::<Vec<_>>().join(" ")
         };
-        let monitors =
-            self.settings
-                .monitors
-                .iter()
-                .zip(state.monitors)
-                .map(|(&place, monitor)| {
-                    format!(
-                        "  monitor {place}: counter {} clock {} count {}{}",
-                        state.processes[place].counter,
-                        monitor.clock,
-                        monitor.count,
-                        if monitor.take { " taking" } else { "" }
-                    )
-                });
+        let monitors = self
+            .monitors
+            .iter()
+            .zip(state.monitors)
+            .map(|(&place, monitor)| {
+                format!(
+                    "  monitor {place}: counter {} clock {} count {}{}",
+                    state.processes[place].counter,
+                    monitor.clock,
+                    monitor.count,
+                    if monitor.take { " taking" } else { "" }
+                )
+            });
         format!(
             "queued {}  resting {}{}",
             row(&|process| process.queued),
@@ -282,16 +278,11 @@ impl Deterministic for MonitoredRing {
     fn next(&self, state: &State) -> State {
         let mut next = *state;
         let n = self.len();
-        let mut in_store = self.settings.supply - self.on_ring(state);
+        let mut in_store = self.supply() - self.on_ring(state);
         for process in 0..n {
             let before = state.processes[process];
             let mut arriving = state.processes[(process + n - 1) % n].queued;
-            let Some(index) = self
-                .settings
-                .monitors
-                .iter()
-                .position(|&place| place == process)
-            else {
+            let Some(index) = self.monitors.iter().position(|&place| place == process) else {
                 next.processes[process] = relay::round(before, arriving);
                 continue;
             };
@@ -308,7 +299,7 @@ impl Deterministic for MonitoredRing {
             let mut after = delay::round(before, arriving, self.separation.top());
             monitor.clock += 1;
             if monitor.clock == 2 * n as u32 {
-                let (counted, wanted) = (monitor.count, self.settings.tokens as u32);
+                let (counted, wanted) = (monitor.count, self.tokens as u32);
                 // With two monitors, the first one served takes the last token.
                 if counted < wanted && in_store > 0 {
                     after.resting += 1;

@@ -11,14 +11,13 @@
 //! Tokens are conserved from every state in which nobody knows of an acknowledgement that
 //! was not given; those are the states.
 
-use std::fmt;
-
 use num_bigint::BigUint;
 
 use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
 use crate::reach::{self, ReachAnswer, Reachable};
 use crate::report::{Property, Report, Trace};
+use crate::settings::{Tokens, separation, settings};
 use crate::traits::{Action, Actions, Fairness, Model, Step};
 use crate::{actions, placements};
 
@@ -29,64 +28,49 @@ use rules::{KINDS, LINKS, Link, Place};
 
 const NAME: &str = "moving-block";
 const MAX_PROCESSES: usize = 8;
-const MAX_TOKENS: u32 = 3;
+const MAX_TOKENS: usize = 3;
 const MAX_SEPARATION: u32 = 3;
 
-/// A ring and its rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// n, 2 to 8.
-    pub processes: usize,
-    /// m, 1 to 3.
-    pub tokens: u32,
-    /// d, 1 to 3. It takes n > m·d to be alive.
-    pub separation: u32,
-    /// Whether news may be under way. Without it, news is heard as it is told.
-    pub late_news: bool,
-    /// Where runs start.
-    pub starts: Starts,
-    /// What is left out.
-    pub variant: Variant,
-}
-
-/// Where runs start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Starts {
-    /// Every state: closure, convergence and visits are asked as well as safety.
-    #[default]
-    Every,
-    /// Tokens far enough apart, and nobody has heard anything: only safety is asked, of
-    /// the states that are reached. Larger rings can be checked so.
-    Clean,
-}
-
-/// The rules, or the rules without one of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variant {
-    /// All rules.
-    #[default]
-    Sound,
-    /// A giver goes on believing what it heard before it gave.
-    OldNews,
-    /// A giver tells what it heard before it gave.
-    NotSilent,
-}
-
-impl Settings {
-    /// News may be under way, every start, all rules.
-    pub fn new(processes: usize, tokens: u32, separation: u32) -> Settings {
-        Settings {
-            processes,
-            tokens,
-            separation,
-            late_news: true,
-            starts: Starts::Every,
-            variant: Variant::Sound,
-        }
+settings! {
+    /// A ring and its rules.
+    Settings {
+        /// Number of processes
+        processes: usize = 3, "N";
+        /// Number of tokens
+        tokens: Tokens = Tokens::UpTo(2), "M";
+        /// Hops to keep between successive tokens [default: (N-1)/M]
+        separation: Option<u32> = None, "D";
+        /// News is heard as it is told, never late: allows larger rings
+        prompt_news: bool = false, "";
+        /// Start from tokens that are apart, and ask for safety only: allows larger rings
+        clean_start: bool = false, "";
+        /// Believe news from before a hand-over: shows why one must not
+        believe_old_news: bool = false, "", not tell_old_news;
+        /// Tell news from before a hand-over: shows why one must not
+        tell_old_news: bool = false, "";
     }
+}
 
-    fn validate(&self) -> Result<()> {
-        let (processes, tokens, separation) = (self.processes, self.tokens, self.separation);
+/// A ring and its rules, of sizes that can be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Block {
+    /// n, 2 to 8.
+    processes: usize,
+    /// m, 1 to 3.
+    tokens: u32,
+    /// d, 1 to 3. It takes n > m·d to be alive.
+    separation: u32,
+    /// Whether news may be under way. Without it, news is heard as it is told.
+    late_news: bool,
+    believe_old_news: bool,
+    tell_old_news: bool,
+}
+
+impl Block {
+    fn new(settings: &Settings) -> Result<Block> {
+        let processes = settings.processes;
+        let tokens = settings.tokens.on(processes);
+        let separation = separation(settings.separation, processes.max(1) - 1, tokens);
         if !(2..=MAX_PROCESSES).contains(&processes)
             || !(1..=MAX_TOKENS).contains(&tokens)
             || !(1..=MAX_SEPARATION).contains(&separation)
@@ -96,7 +80,14 @@ impl Settings {
                  separation of 1 to {MAX_SEPARATION}, not {processes}, {tokens} and {separation}"
             )));
         }
-        Ok(())
+        Ok(Block {
+            processes,
+            tokens: tokens as u32,
+            separation,
+            late_news: !settings.prompt_news,
+            believe_old_news: settings.believe_old_news,
+            tell_old_news: settings.tell_old_news,
+        })
     }
 
     /// How many states there are.
@@ -117,29 +108,22 @@ impl Settings {
         });
         ways.sum()
     }
-}
 
-impl fmt::Display for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn instance(&self, clean: bool) -> String {
         let (processes, tokens, separation) = (self.processes, self.tokens, self.separation);
-        write!(
-            f,
-            "{processes} processes, {tokens} tokens, {separation} apart, "
-        )?;
-        f.write_str(if self.late_news {
-            "news under way"
-        } else {
-            "news heard at once"
-        })?;
-        f.write_str(match self.starts {
-            Starts::Every => "",
-            Starts::Clean => ", clean starts",
-        })?;
-        f.write_str(match self.variant {
-            Variant::Sound => "",
-            Variant::OldNews => ", old news believed",
-            Variant::NotSilent => ", old news told",
-        })
+        let news = match self.late_news {
+            true => "news under way",
+            false => "news heard at once",
+        };
+        let starts = if clean { ", clean starts" } else { "" };
+        let broken = match (self.believe_old_news, self.tell_old_news) {
+            (true, _) => ", old news believed",
+            (_, true) => ", old news told",
+            _ => "",
+        };
+        format!(
+            "{processes} processes, {tokens} tokens, {separation} apart, {news}{starts}{broken}"
+        )
     }
 }
 
@@ -149,42 +133,41 @@ impl fmt::Display for Settings {
 ///
 /// When a setting is out of its range or the ring is too large, or when stopped.
 pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
-    settings.validate()?;
-    let safe: ReachAnswer<State> = reach::explore(settings, control)?;
-    let mut report = match settings.starts {
-        Starts::Clean => Report {
+    let block = Block::new(settings)?;
+    let safe: ReachAnswer<State> = reach::explore(&block, control)?;
+    let instance = block.instance(settings.clean_start);
+    let mut report = if settings.clean_start {
+        Report {
             model: NAME.into(),
-            instance: settings.to_string(),
+            instance,
             states: safe.states.into(),
             legitimate: (safe.states - u64::from(safe.violation.is_some())).into(),
             ..Report::default()
-        },
-        Starts::Every => {
-            let model = MovingBlock::new(settings, control)?;
-            let instance = settings.to_string();
-            let mut report = actions::report(&model, NAME, instance, &[], control)?;
-            let model = Visited(&model);
-            let visited = actions::explore(&model, control)?;
-            report.properties.push(Property::unless(
-                "visits",
-                "every process is visited again and again, if nobody puts off forever what it \
-                 can always do",
-                visited.divergence.map(|lasso| lasso.trace(&model)),
-            ));
-            report
         }
+    } else {
+        let model = MovingBlock::new(settings, control)?;
+        let mut report = actions::report(&model, NAME, instance, &[], control)?;
+        let model = Visited(&model);
+        let visited = actions::explore(&model, control)?;
+        report.properties.push(Property::unless(
+            "visits",
+            "every process is visited again and again, if nobody puts off forever what it can \
+             always do",
+            visited.divergence.map(|lasso| lasso.trace(&model)),
+        ));
+        report
     };
     report.properties.push(Property::unless(
         "safe",
         "from a clean start tokens never come closer than the separation",
         safe.violation
-            .map(|(_, run)| Trace::new(run.iter().map(|state| settings.show(state)))),
+            .map(|(_, run)| Trace::new(run.iter().map(|state| block.show(state)))),
     ));
     Ok(report)
 }
 
 /// Runs from clean starts.
-impl Reachable for Settings {
+impl Reachable for Block {
     type State = State;
 
     fn starts(&self) -> impl Iterator<Item = Option<State>> {
@@ -236,7 +219,7 @@ impl Reachable for Settings {
 /// A ring of the moving block, and all its states.
 #[derive(Clone, Debug)]
 pub struct MovingBlock {
-    settings: Settings,
+    block: Block,
     /// Ascending.
     states: Vec<State>,
 }
@@ -248,29 +231,29 @@ impl MovingBlock {
     ///
     /// When a setting is out of its range, or there are too many states.
     pub fn new(settings: &Settings, control: &Control) -> Result<MovingBlock> {
-        settings.validate()?;
-        let count = settings.count();
+        let block = Block::new(settings)?;
+        let count = block.count();
         TooLarge::bound("states", count.clone(), u32::MAX.into())?;
         control
             .limits
             .admit(u64::try_from(count).expect("just bounded"), 400)?;
         let mut model = MovingBlock {
-            settings: *settings,
+            block,
             states: Vec::new(),
         };
-        model.add([0; MAX_PROCESSES], 0, settings.tokens);
+        model.add([0; MAX_PROCESSES], 0, block.tokens);
         model.states.sort_unstable();
         Ok(model)
     }
 
     /// Adds every state that begins with these places and has so many tokens left.
     fn add(&mut self, mut begun: State, index: usize, left: u32) {
-        if index == self.settings.processes {
+        if index == self.block.processes {
             self.states.extend((left == 0).then_some(begun));
             return;
         }
-        let late = self.settings.late_news;
-        let news = self.settings.separation as u8;
+        let late = self.block.late_news;
+        let news = self.block.separation as u8;
         for (held, link) in (0..=left as u8).flat_map(|held| LINKS.map(|link| (held, link))) {
             let spent = u32::from(held) + u32::from(link == Link::Token);
             if spent > left || (!late && link == Link::Told) {
@@ -309,17 +292,17 @@ impl Model for MovingBlock {
     }
 
     fn legitimate(&self, state: &State) -> bool {
-        self.settings.apart(state) && self.settings.truthful(state)
+        self.block.apart(state) && self.block.truthful(state)
     }
 
     fn show(&self, state: &State) -> String {
-        self.settings.show(state)
+        self.block.show(state)
     }
 }
 
 impl Actions for MovingBlock {
     fn actions(&self) -> Vec<Action> {
-        let all = (0..self.settings.processes).flat_map(|_| KINDS);
+        let all = (0..self.block.processes).flat_map(|_| KINDS);
         all.map(|(_, name)| Action {
             name,
             fairness: Fairness::Weak,
@@ -328,9 +311,9 @@ impl Actions for MovingBlock {
     }
 
     fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {
-        for index in 0..self.settings.processes {
+        for index in 0..self.block.processes {
             for (place, (kind, _)) in KINDS.into_iter().enumerate() {
-                let after = self.settings.act(state, kind, index);
+                let after = self.block.act(state, kind, index);
                 steps.extend(after.map(|state| Step {
                     action: index * KINDS.len() + place,
                     state,
@@ -377,7 +360,7 @@ impl Actions for Visited<'_> {
         let mut all = Vec::new();
         self.0.steps(state, &mut all);
         // The last process's link leads to process 0; receiving is its first action.
-        let visit = (self.0.settings.processes - 1) * KINDS.len();
+        let visit = (self.0.block.processes - 1) * KINDS.len();
         steps.extend(all.into_iter().map(|Step { action, state }| Step {
             action,
             state: (action != visit).then_some(state),

@@ -14,51 +14,30 @@ use headway_core::token_ring::{holds, released};
 
 use crate::control::Control;
 use crate::error::{CheckError, Result};
+use crate::settings::{Tokens, separation, settings};
 use crate::traits::{Action, Actions, Fairness, Model, Step};
 use crate::{Domains, Report, actions};
 
 const MAX_PROCESSES: usize = 5;
 const MAX_TOKENS: usize = 2;
 
-/// A ring and its rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// n, 2 to 5.
-    pub processes: usize,
-    /// m, 1 or 2.
-    pub tokens: usize,
-    /// d, at least 1. It takes n > m·d to be alive.
-    pub separation: u32,
-    /// K, the values of a token ring, at least 2; n - 1 are enough.
-    pub values: u32,
-    /// What is left out.
-    pub variant: Variant,
-}
-
-/// The rules, or the rules with one of them changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Variant {
-    /// All rules.
-    #[default]
-    Sound,
-    /// Gates stay shut.
-    NeverOpens,
-    /// A process that could release a token counts as calm.
-    IgnoresReady,
-    /// A process that has released a token counts as calm.
-    IgnoresMoves,
-}
-
-impl Settings {
-    /// As few values as are enough, all rules.
-    pub fn new(processes: usize, tokens: usize, separation: u32) -> Settings {
-        Settings {
-            processes,
-            tokens,
-            separation,
-            values: u32::try_from(processes).map_or(u32::MAX, |n| n.max(3) - 1),
-            variant: Variant::Sound,
-        }
+settings! {
+    /// A ring and its rules; it takes n > m·d to be alive.
+    Settings {
+        /// Number of processes
+        processes: usize = 3, "N";
+        /// Number of tokens
+        tokens: Tokens = Tokens::UpTo(2), "M";
+        /// Hops to keep between successive tokens [default: (N-1)/M]
+        separation: Option<u32> = None, "D";
+        /// Values of each token ring [default: N-1, at least 2]
+        values: Option<u32> = None, "K";
+        /// The patrol opens no gate: shows what it is for
+        never_open: bool = false, "", not ignore_ready, ignore_moves;
+        /// Count a process that could release a token as calm: shows why one must not
+        ignore_ready: bool = false, "", not ignore_moves;
+        /// Count a process that has released a token as calm: shows why one must not
+        ignore_moves: bool = false, "";
     }
 }
 
@@ -69,21 +48,19 @@ impl Settings {
 /// As [`Patrol::new`]; when too large, or when stopped.
 pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let model = Patrol::new(settings)?;
-    let Settings {
-        processes,
-        tokens,
-        separation,
-        values,
-        variant,
-    } = settings;
-    let variant = match variant {
-        Variant::Sound => "",
-        Variant::NeverOpens => ", gates stay shut",
-        Variant::IgnoresReady => ", who could release counts as calm",
-        Variant::IgnoresMoves => ", who has released counts as calm",
+    let broken = match (
+        settings.never_open,
+        settings.ignore_ready,
+        settings.ignore_moves,
+    ) {
+        (true, ..) => ", gates stay shut",
+        (_, true, _) => ", who could release counts as calm",
+        (.., true) => ", who has released counts as calm",
+        _ => "",
     };
     let instance = format!(
-        "{processes} processes, {tokens} tokens, {separation} apart, {values} values{variant}"
+        "{} processes, {} tokens, {} apart, {} values{broken}",
+        model.processes, model.tokens, model.separation, model.values
     );
     let mut report = actions::report(&model, "patrol", instance, &[], control)?;
     report.reductions = vec!["values are counted from those of the first process".into()];
@@ -106,6 +83,14 @@ pub type State = Vec<Variables>;
 /// A ring of the moving block, with its patrol.
 #[derive(Clone, Debug)]
 pub struct Patrol {
+    /// n, 2 to 5.
+    processes: usize,
+    /// m, 1 or 2.
+    tokens: usize,
+    /// d, 1 to n.
+    separation: u32,
+    /// K of a token ring, 2 to 16; n - 1 are enough.
+    values: u32,
     settings: Settings,
     domains: Domains,
 }
@@ -119,8 +104,10 @@ impl Patrol {
     ///
     /// When a setting is out of its range.
     pub fn new(settings: &Settings) -> Result<Patrol> {
-        let (processes, tokens) = (settings.processes, settings.tokens);
-        let (separation, values) = (settings.separation, settings.values);
+        let processes = settings.processes;
+        let tokens = settings.tokens.on(processes);
+        let separation = separation(settings.separation, processes.max(1) - 1, tokens);
+        let values = settings.values.unwrap_or(processes.clamp(3, 17) as u32 - 1);
         if !(2..=MAX_PROCESSES).contains(&processes)
             || !(1..=MAX_TOKENS).contains(&tokens)
             || !(1..=processes as u32).contains(&separation)
@@ -139,17 +126,21 @@ impl Patrol {
             rings.chain(others)
         });
         Ok(Patrol {
-            settings: *settings,
+            processes,
+            tokens,
+            separation,
+            values,
+            settings: settings.clone(),
             domains: Domains::new(sizes)?,
         })
     }
 
     fn next(&self, index: usize) -> usize {
-        (index + 1) % self.settings.processes
+        (index + 1) % self.processes
     }
 
     fn before(&self, index: usize) -> usize {
-        (index + self.settings.processes - 1) % self.settings.processes
+        (index + self.processes - 1) % self.processes
     }
 
     fn holds_token(&self, state: &State, index: usize, token: usize) -> bool {
@@ -158,7 +149,7 @@ impl Patrol {
     }
 
     fn holds_any(&self, state: &State, index: usize) -> bool {
-        (0..self.settings.tokens).any(|token| self.holds_token(state, index, token))
+        (0..self.tokens).any(|token| self.holds_token(state, index, token))
     }
 
     fn holds_patrol(&self, state: &State, index: usize) -> bool {
@@ -176,11 +167,11 @@ impl Patrol {
     fn tells(&self, state: &State, index: usize) -> u8 {
         let holds = self.holds_any(state, index);
         let ahead = self.ahead(state, index);
-        ahead.tells(holds, self.settings.separation) as u8
+        ahead.tells(holds, self.separation) as u8
     }
 
     fn release(&self, state: &State, index: usize, token: usize) -> State {
-        let values = self.settings.values;
+        let values = self.values;
         let before = state[self.before(index)].values[token];
         let mut after = state.clone();
         let own = &mut after[index];
@@ -201,21 +192,21 @@ impl Patrol {
 
     /// The patrol is passed on; of several tokens that are stuck, any may have its turn.
     fn pass(&self, state: &State, index: usize, turn: Option<u32>) -> State {
-        let (values, variant) = (self.settings.values, self.settings.variant);
-        let ready = self.ahead(state, index).lets_go(self.settings.separation);
+        let values = self.values;
+        let ready = self.ahead(state, index).lets_go(self.separation);
         let found = match turn {
             None => Found::Empty,
-            Some(_) if ready && variant != Variant::IgnoresReady => Found::Busy,
+            Some(_) if ready && !self.settings.ignore_ready => Found::Busy,
             Some(token) => Found::Stuck(token),
         };
         let arrived = &state[self.next(index)];
         let own = state[index];
-        let watch = match variant {
-            Variant::IgnoresMoves => Watch::Still,
-            _ => own.watch,
+        let watch = match self.settings.ignore_moves {
+            true => Watch::Still,
+            false => own.watch,
         };
         let (lap, mut watch) = watch.visited(arrived.lap, index == 0, found);
-        if variant == Variant::NeverOpens {
+        if self.settings.never_open {
             watch = Watch::Still;
         }
         let patrol = released(own.patrol.into(), arrived.patrol.into(), index == 0, values) as u8;
@@ -248,7 +239,7 @@ impl Model for Patrol {
         let mut next = || all.next().expect("so many variables") as u8;
         let process = |_| {
             let mut values = [0; MAX_TOKENS];
-            values[..self.settings.tokens].fill_with(&mut next);
+            values[..self.tokens].fill_with(&mut next);
             Variables {
                 values,
                 news: next(),
@@ -261,13 +252,13 @@ impl Model for Patrol {
                 },
             }
         };
-        (0..self.settings.processes).map(process).collect()
+        (0..self.processes).map(process).collect()
     }
 
     fn rank(&self, state: &State) -> u64 {
         let values = state.iter().flat_map(|process| {
             let lap = LAPS.iter().position(|&lap| lap == process.lap);
-            let tokens = process.values.into_iter().take(self.settings.tokens);
+            let tokens = process.values.into_iter().take(self.tokens);
             tokens.map(u64::from).chain([
                 process.news.into(),
                 process.patrol.into(),
@@ -285,17 +276,17 @@ impl Model for Patrol {
     /// One token of each ring, all at least d apart, nothing false is told, and no gate
     /// is open.
     fn legitimate(&self, state: &State) -> bool {
-        let n = self.settings.processes;
-        let d = self.settings.separation as usize;
+        let n = self.processes;
+        let d = self.separation as usize;
         let mut places = [0; MAX_TOKENS];
-        for (token, place) in places.iter_mut().enumerate().take(self.settings.tokens) {
+        for (token, place) in places.iter_mut().enumerate().take(self.tokens) {
             let mut holders = (0..n).filter(|&index| self.holds_token(state, index, token));
             match (holders.next(), holders.next()) {
                 (Some(only), None) => *place = only,
                 _ => return false,
             }
         }
-        let places = &places[..self.settings.tokens];
+        let places = &places[..self.tokens];
         let hops = |from: usize, to: usize| (to + n - from) % n;
         let apart = match *places {
             [one, other] => hops(one, other) >= d && hops(other, one) >= d,
@@ -312,7 +303,7 @@ impl Model for Patrol {
     fn show(&self, state: &State) -> String {
         let processes = (0..state.len()).map(|index| {
             let (own, news) = (state[index], state[index].news);
-            let letters = (0..self.settings.tokens).zip(["A", "B"]);
+            let letters = (0..self.tokens).zip(["A", "B"]);
             let tokens: String = letters
                 .filter(|&(token, _)| self.holds_token(state, index, token))
                 .map(|(_, letter)| letter)
@@ -344,7 +335,7 @@ const KINDS: [&str; 3] = ["tell", "release", "pass the patrol on"];
 
 impl Actions for Patrol {
     fn actions(&self) -> Vec<Action> {
-        let all = (0..self.settings.processes).flat_map(|_| KINDS);
+        let all = (0..self.processes).flat_map(|_| KINDS);
         all.map(|name| Action {
             name,
             fairness: Fairness::Weak,
@@ -353,7 +344,7 @@ impl Actions for Patrol {
     }
 
     fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {
-        for index in 0..self.settings.processes {
+        for index in 0..self.processes {
             let action = |kind| index * KINDS.len() + kind;
             let news = self.tells(state, index);
             if news != state[index].news {
@@ -364,9 +355,9 @@ impl Actions for Patrol {
                     state: after,
                 });
             }
-            let ready = self.ahead(state, index).lets_go(self.settings.separation);
+            let ready = self.ahead(state, index).lets_go(self.separation);
             let held = |token: &u32| self.holds_token(state, index, *token as usize);
-            let held: Vec<u32> = (0..self.settings.tokens as u32).filter(held).collect();
+            let held: Vec<u32> = (0..self.tokens as u32).filter(held).collect();
             let watch = state[index].watch;
             for &token in &held {
                 if ready || watch == Watch::Open(token) {

@@ -1,24 +1,57 @@
-//! Models in Rust as protocol files, for instances that are too large for their own engines.
+//! Models as protocol files: some have no other form, some go to decision diagrams in this one
+//! when they are too large for their own engines.
 
-use super::{Engine, Protocol, check_with};
-use crate::Scheduler;
+use std::borrow::Cow;
+
+use super::{Compiled, Engine, Protocol, check_with};
 use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::report::Report;
+use crate::{Scheduler, guarded};
 
 pub(crate) const DELAY_RELAY: &str = include_str!("../../protocols/delay-relay.protocol");
 pub(crate) const K_STATE: &str = include_str!("../../protocols/k-state.protocol");
 pub(crate) const MEASURE: &str = include_str!("../../protocols/measure.protocol");
 pub(crate) const UNISON: &str = include_str!("../../protocols/unison.protocol");
 
-/// A model of its own as a file.
-pub(crate) struct AsFile<'a> {
+/// An instance of a model as a file.
+pub(crate) struct AsFile {
     pub(crate) model: &'static str,
-    pub(crate) instance: &'a str,
-    pub(crate) text: &'a str,
-    pub(crate) set: &'a [(&'static str, i64)],
+    pub(crate) instance: String,
+    pub(crate) text: Cow<'static, str>,
+    pub(crate) set: Vec<(&'static str, i64)>,
     /// `None` where the rounds of the model are the synchronous scheduler's steps.
     pub(crate) scheduler: Option<Scheduler>,
+}
+
+impl AsFile {
+    pub(crate) fn protocol(&self) -> Result<Protocol> {
+        let set = self
+            .set
+            .iter()
+            .map(|&(name, value)| (name.to_owned(), value));
+        let set: Vec<(String, i64)> = set.collect();
+        let protocol = Protocol::parse(&self.text, &set)?;
+        let scheduler = self.scheduler.unwrap_or(Scheduler::Synchronous);
+        Ok(Protocol {
+            scheduler,
+            ..protocol
+        })
+    }
+}
+
+/// Every state of a model that is a protocol file.
+pub(crate) fn check(file: &AsFile, control: &Control) -> Result<Report> {
+    let protocol = file.protocol()?;
+    let scheduler = protocol.scheduler();
+    let own = Compiled::new(&protocol).and_then(|model| {
+        let answer = guarded::explore(&model, scheduler, control)?;
+        let (name, instance) = (file.model.into(), file.instance.clone());
+        Ok(guarded::report_on(
+            &model, name, instance, scheduler, answer,
+        ))
+    });
+    or_by_diagrams(own, file, control)
 }
 
 /// What a model's own engine found, or, where that is refused as too large, what decision
@@ -31,22 +64,16 @@ pub(crate) fn or_by_diagrams(
     let Err(CheckError::TooLarge(refused)) = own else {
         return own;
     };
-    let scheduler = file.scheduler.unwrap_or(Scheduler::Synchronous);
-    if !cfg!(feature = "symbolic") || scheduler == Scheduler::LocallyCentral {
+    if !cfg!(feature = "symbolic") || file.scheduler == Some(Scheduler::LocallyCentral) {
         return Err(refused.into());
     }
-    let set: Vec<(String, i64)> = file
-        .set
-        .iter()
-        .map(|&(name, value)| (name.to_owned(), value))
-        .collect();
-    let Ok(protocol) = Protocol::parse(file.text, &set) else {
+    let Ok(protocol) = file.protocol() else {
         return Err(refused.into());
     };
-    match check_with(Engine::Symbolic, &protocol, Some(scheduler), control) {
+    match check_with(Engine::Symbolic, &protocol, None, control) {
         Ok(report) => Ok(Report {
             model: file.model.into(),
-            instance: file.instance.to_owned(),
+            instance: file.instance.clone(),
             scheduler: file.scheduler,
             ..report
         }),

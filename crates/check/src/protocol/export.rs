@@ -9,11 +9,33 @@ use super::ast::Binary;
 use super::node::{Many, Node};
 use super::{Action, Outcome, Protocol, ProtocolError};
 use crate::Scheduler;
-use crate::export::Language;
+use strum::{Display, EnumString};
 
 mod prism;
 mod promela;
 mod tla;
+
+/// What to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
+#[strum(serialize_all = "lowercase")]
+#[strum(parse_err_ty = UnknownLanguage, parse_err_fn = unknown)]
+pub enum Language {
+    /// For SPIN.
+    Promela,
+    /// For PRISM and Storm.
+    Prism,
+    /// For TLC.
+    Tla,
+}
+
+/// The text names no language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected promela, prism or tla")]
+pub struct UnknownLanguage;
+
+fn unknown(_: &str) -> UnknownLanguage {
+    UnknownLanguage
+}
 
 /// Why a protocol cannot be exported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -36,8 +36,10 @@ impl Graph {
         let before = |i: usize| i.checked_sub(1);
         let after = |i: usize| (i + 1 < n).then_some(i + 1);
         let edges: Vec<(usize, usize)> = match kind {
-            "ring" if n < 3 => return Err("a ring of 3 processes or more".to_owned()),
-            "ring" => (0..n).map(|i| (i, (i + 1) % n)).collect(),
+            // Of 2, each is left and right of the other; 1 is its own.
+            "ring" => (0..n - usize::from(n == 1))
+                .map(|i| (i, (i + 1) % n))
+                .collect(),
             "line" => (1..n).map(|i| (i - 1, i)).collect(),
             "star" => (1..n).map(|i| (0, i)).collect(),
             "complete" => (0..n).flat_map(|i| (0..i).map(move |j| (j, i))).collect(),

@@ -32,7 +32,7 @@ pub mod symbolic;
 mod token;
 
 pub use check::{Engine, check, check_with};
-pub use export::{NotExported, export};
+pub use export::{Language, NotExported, export};
 pub use graph::Graph;
 pub use model::Compiled;
 pub use space::{Format, MAX_WRITTEN, UnknownFormat, write_space};

@@ -1,9 +1,10 @@
 //! delay/relay: the reduced answer against the unreduced one, pinned counts,
 //! and the closed forms.
 
+use crate::common::report;
 use headway_check::function;
-use headway_check::model::delay_relay::{self, AllPlacements, Explicit, Instance, piles, reduced};
-use headway_check::{BigUint, Control, Model, Search};
+use headway_check::model::delay_relay::{self, Explicit, Instance, piles, reduced};
+use headway_check::{BigUint, Control, Model};
 use headway_testkit::tier::pick;
 
 fn reduced_answer(instance: &Instance) -> reduced::ReducedAnswer {
@@ -68,7 +69,7 @@ fn agree(instance: &Instance) {
             "{what}: it rests as late"
         );
         assert!(
-            delay_relay::check(instance, Search::Reduced, &Control::default())
+            delay_relay::check_by_cases(instance, &Control::default())
                 .unwrap()
                 .property("worst-last-rest")
                 .unwrap()
@@ -161,14 +162,8 @@ fn worst_cases_follow_the_closed_forms() {
     for n in 1..=8_usize {
         for m in 1..=4 {
             for d in (1..=8_u32).filter(|&d| m * d as usize <= n) {
-                let settings = AllPlacements {
-                    processes: n,
-                    tokens: m,
-                    separation: d,
-                    search: Search::Reduced,
-                };
-                let control = Control::default();
-                let report = delay_relay::check_all(&settings, &control).unwrap();
+                let ring = format!("processes={n} tokens={m} separation={d}");
+                let report = report(&format!("delay-relay {ring} all_placements"));
                 assert!(report.all_hold(), "{report:?}");
                 assert!(report.property("worst-last-rest").is_some());
                 assert!(report.property("worst-legitimate-at").is_some());

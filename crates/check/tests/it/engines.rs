@@ -6,9 +6,7 @@ use headway_check::actions;
 use headway_check::function::{self, FunctionAnswer};
 use headway_check::guarded::{self, GuardedAnswer};
 use headway_check::model::delay_relay::{self, Explicit, Instance};
-use headway_check::{
-    CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler, Search,
-};
+use headway_check::{CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler};
 use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
@@ -234,8 +232,8 @@ fn a_broken_delay_is_caught() {
 #[test]
 fn the_infeasible_ring_is_rejected_with_a_lasso() {
     let ring = Instance::uniform(5, 2, 3).unwrap();
-    for search in [Search::Reduced, Search::EveryState] {
-        let report = delay_relay::check(&ring, search, &Control::default()).unwrap();
+    for check in [delay_relay::check_by_cases, delay_relay::check_every_state] {
+        let report = check(&ring, &Control::default()).unwrap();
         assert!(!report.convergence());
         let run = report.counterexample("convergence").cloned().unwrap();
         let (ring, mut state) = run.start.clone().unwrap();
@@ -256,7 +254,7 @@ fn too_large_is_refused_before_it_starts_and_says_what_fits() {
         work: 1_000_000,
     });
     let ring = Instance::uniform(9, 3, 3).unwrap();
-    let refused = delay_relay::check(&ring, Search::EveryState, &control).unwrap_err();
+    let refused = delay_relay::check_every_state(&ring, &control).unwrap_err();
     assert!(matches!(refused, CheckError::TooLarge { .. }), "{refused}");
     let message = refused.to_string();
     assert!(
@@ -265,7 +263,7 @@ fn too_large_is_refused_before_it_starts_and_says_what_fits() {
     );
     assert_eq!(control.progress(), (0, 0), "nothing was begun");
     let huge = Instance::uniform(40, 8, 5).unwrap();
-    let refused = delay_relay::check(&huge, Search::Reduced, &control).unwrap_err();
+    let refused = delay_relay::check_by_cases(&huge, &control).unwrap_err();
     assert!(matches!(refused, CheckError::TooLarge { .. }), "{refused}");
 }
 
@@ -274,8 +272,8 @@ fn stopping_says_what_is_known() {
     let control = Control::default();
     control.stop();
     let ring = Instance::uniform(6, 2, 3).unwrap();
-    for search in [Search::Reduced, Search::EveryState] {
-        let stopped = delay_relay::check(&ring, search, &control);
+    for check in [delay_relay::check_by_cases, delay_relay::check_every_state] {
+        let stopped = check(&ring, &control);
         let Err(CheckError::Interrupted { known, .. }) = stopped else {
             panic!("{stopped:?}");
         };

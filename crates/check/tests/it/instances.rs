@@ -1,18 +1,12 @@
 //! What instances say of themselves, and which are refused: the last that is accepted
 //! and the first that is not, on every side.
 
+use crate::common::asked;
 use headway_check::model::asynchronous;
-use headway_check::model::definitional::{self, Definitional};
-use headway_check::model::delay_relay::{self, AllPlacements, Explicit, Instance};
+use headway_check::model::delay_relay::{Explicit, Instance};
 use headway_check::model::handover::{self, Handover};
-use headway_check::model::k_state::{self, KState};
 use headway_check::model::measure::{self, MeasureRing, Variant};
-use headway_check::model::monitor::{self, MonitoredRing};
-use headway_check::model::phase_clock::{self, ClockRing};
-use headway_check::{
-    Actions, CheckError, Control, Deterministic, Limits, Model, Search, Step, TooLarge,
-};
-use headway_core::phase_clock::PhaseClock;
+use headway_check::{Actions, CheckError, Control, Deterministic, Limits, Model, Step, TooLarge};
 use headway_core::{Program, Ring, Separation};
 
 fn ring(n: usize, d: u32, program: Program) -> Ring {
@@ -67,13 +61,8 @@ fn all_placements_are_checked_of_up_to_24_processes() {
             work: 0,
             ..Limits::default()
         };
-        let settings = AllPlacements {
-            processes: n,
-            tokens: 1,
-            separation: 2,
-            search: Search::Reduced,
-        };
-        match delay_relay::check_all(&settings, &Control::new(limits)) {
+        let line = format!("delay-relay processes={n} tokens=1 separation=2 all_placements");
+        match asked(&line, &Control::new(limits)) {
             Err(CheckError::TooLarge(refused)) => refused,
             other => panic!("{other:?}"),
         }
@@ -85,51 +74,159 @@ fn all_placements_are_checked_of_up_to_24_processes() {
     assert_eq!(states, 96_u32.into(), "of the first placement, one delay");
 }
 
-fn clocking(n: usize, separation: u32, pace: u32) -> asynchronous::Settings {
-    asynchronous::Settings::new(Instance::uniform(n, 1, separation).unwrap(), pace)
+/// The last that is accepted and the first that is refused, on every side. What is accepted is
+/// stopped at once, or is too large.
+#[test]
+fn every_setting_has_a_range() {
+    for (model, accepted, refused) in [
+        (
+            "asynchronous tokens=1 separation=2",
+            &[
+                "processes=3 values=250",
+                "processes=3 values=2",
+                "processes=3 values=4 pace=2",
+                "processes=12 values=24 delays=at:0",
+            ][..],
+            &[
+                "processes=3 values=251",
+                "processes=3 values=1",
+                "processes=3 values=4 pace=0",
+                "processes=3 values=5 pace=2",
+                "processes=2 values=24",
+                "processes=13 values=26",
+            ][..],
+        ),
+        (
+            "definitional separation=2",
+            &[
+                "processes=2 tokens=1 values=2",
+                "processes=16 tokens=2 values=2",
+                "processes=2 tokens=16 values=2",
+            ],
+            &[
+                "processes=1 tokens=1 values=2",
+                "processes=17 tokens=1 values=2",
+                "processes=2 tokens=0 values=2",
+                "processes=2 tokens=17 values=2",
+                "processes=2 tokens=1 values=1",
+            ],
+        ),
+        (
+            "measure",
+            &[
+                "processes=1 tokens=1 limit=1",
+                "processes=16 tokens=1 limit=16",
+                "processes=3 tokens=3 limit=10000",
+            ],
+            &[
+                "processes=2 tokens=0 limit=4",
+                "processes=2 tokens=3 limit=4",
+                "processes=17 tokens=1 limit=20",
+                "processes=4 tokens=1 limit=3",
+                "processes=3 tokens=3 limit=10001",
+            ],
+        ),
+        (
+            "monitor",
+            &[
+                "processes=2 tokens=1 separation=1 supply=1 monitors=1",
+                "processes=16 tokens=1 separation=2 supply=1 monitors=0,15",
+                "processes=3 tokens=1 separation=2 supply=16",
+            ],
+            &[
+                "processes=1 tokens=1 separation=1 supply=1",
+                "processes=17 tokens=1 separation=1 supply=1",
+                "processes=3 tokens=0 separation=2 supply=1",
+                "processes=3 tokens=2 separation=2 supply=1",
+                "processes=3 tokens=1 separation=2 supply=17",
+                "processes=3 tokens=1 separation=0 supply=1",
+                "processes=3 tokens=1 separation=2 supply=2 monitors=",
+                "processes=3 tokens=1 separation=2 supply=2 monitors=3",
+                "processes=3 tokens=1 separation=2 supply=2 monitors=1,0",
+                "processes=3 tokens=1 separation=2 supply=2 monitors=1,1",
+                "processes=3 tokens=1 separation=2 supply=2 monitors=0,1,2",
+            ],
+        ),
+        (
+            "k-state",
+            &[
+                "processes=2 values=2",
+                "processes=7 values=255",
+                "processes=16 values=2",
+            ],
+            &[
+                "processes=1 values=2",
+                "processes=17 values=2",
+                "processes=2 values=1",
+                "processes=2 values=256",
+            ],
+        ),
+        (
+            "phase-clock",
+            &[
+                "processes=3 values=3 tail=0",
+                "processes=3 values=60 tail=40",
+                "processes=16 values=3 tail=0",
+            ],
+            &[
+                "processes=2 values=3 tail=0",
+                "processes=17 values=3 tail=0",
+                "processes=3 values=2 tail=0",
+                "processes=3 values=61 tail=40",
+                "processes=3 values=3 tail=-1",
+            ],
+        ),
+        (
+            "handover",
+            &["values=2 capacity=1", "values=64 capacity=4"],
+            &[
+                "values=1 capacity=1",
+                "values=65 capacity=1",
+                "values=2 capacity=0",
+                "values=2 capacity=5",
+            ],
+        ),
+    ] {
+        let is_refused = |settings: &str| {
+            let control = Control::new(Limits {
+                work: 1 << 16,
+                ..Limits::default()
+            });
+            control.stop();
+            match asked(&format!("{model} {settings}"), &control) {
+                Err(CheckError::Settings(_)) => true,
+                Err(CheckError::TooLarge(_) | CheckError::Interrupted { .. }) => false,
+                other => panic!("{model} {settings}: {other:?}"),
+            }
+        };
+        for settings in accepted {
+            assert!(!is_refused(settings), "{model} {settings}");
+        }
+        for settings in refused {
+            assert!(is_refused(settings), "{model} {settings}");
+        }
+    }
 }
 
 #[test]
-fn clocks_have_a_range() {
-    let check = |n, modulus, pace| {
-        let settings = asynchronous::Settings {
-            modulus,
-            pace,
-            ..clocking(n, 2, 1)
-        };
-        let control = Control::default();
-        // Stopped at once where it is accepted.
-        control.stop();
-        asynchronous::check(&settings, &control)
+fn a_clock_has_the_modulus_that_it_needs() {
+    let clock = |pace, separation| asynchronous::Settings {
+        pace,
+        separation: Some(separation),
+        ..asynchronous::Settings::default()
     };
-    for (n, modulus, pace, accepted) in [
-        (3, 250, 1, true),
-        (3, 251, 1, false),
-        (3, 2, 1, true),
-        (3, 1, 1, false),
-        (3, 4, 0, false),
-        (3, 4, 2, true),
-        (3, 5, 2, false),
-        (12, 24, 1, true),
-        (2, 24, 1, false),
-        (13, 26, 1, false),
-    ] {
-        let refused = matches!(check(n, modulus, pace), Err(CheckError::Settings(_)));
-        assert_eq!(refused, !accepted, "{n} {modulus} {pace}");
-    }
-    assert_eq!(clocking(6, 6, 4).modulus, 12);
-    assert_eq!(clocking(6, 6, 1).modulus, 12);
-    assert_eq!(clocking(6, 6, 5).modulus, 30);
+    assert_eq!([4, 1, 5].map(|pace| clock(pace, 6).modulus()), [12, 12, 30]);
     // g - ⌊(g+p)/(p+1)⌋.
-    assert_eq!(clocking(6, 6, 1).true_distance(), 3);
-    assert_eq!(clocking(6, 6, 2).true_distance(), 4);
+    assert_eq!([1, 2].map(|pace| clock(pace, 6).true_distance()), [3, 4]);
 }
 
 #[test]
 fn lock_step_states_have_numbers_of_32_bits() {
     // 24 placements of a token, 5^12 counters.
-    let control = Control::default();
-    let refused = asynchronous::check(&clocking(12, 5, 1), &control);
+    let refused = asked(
+        "asynchronous processes=12 tokens=1 separation=5",
+        &Control::default(),
+    );
     let refused = refused.unwrap_err().to_string();
     let states = 24 * 5_u64.pow(12);
     assert!(
@@ -138,46 +235,18 @@ fn lock_step_states_have_numbers_of_32_bits() {
     );
 }
 
-#[test]
-fn tokens_by_definition_have_room_for_so_many_values() {
-    let new = |n, tokens, values| {
-        let instance = Instance::new(ring(n, 2, Program::Delay), tokens).unwrap();
-        let settings = definitional::Settings {
-            values,
-            ..definitional::Settings::new(instance)
-        };
-        Definitional::new(&settings).is_ok()
-    };
-    assert!(new(2, 1, 2) && new(16, 2, 2) && new(2, 16, 2));
-    assert!(!new(1, 1, 2) && !new(17, 1, 2), "processes");
-    assert!(!new(2, 0, 2) && !new(2, 17, 2), "tokens");
-    assert!(!new(2, 1, 1), "values");
-}
-
-#[test]
-fn measuring_rings_have_a_size_and_a_limit() {
-    let new = |processes, tokens, limit| {
-        let settings = measure::Settings {
-            limit,
-            ..measure::Settings::new(processes, tokens)
-        };
-        MeasureRing::new(&settings).is_ok()
-    };
-    assert!(new(1, 1, 1) && new(16, 1, 16) && new(3, 3, 10_000));
-    assert!(!new(2, 0, 4) && !new(2, 3, 4) && !new(17, 1, 20));
-    assert!(!new(4, 1, 3) && !new(3, 3, 10_001), "limits");
+fn measuring(processes: usize, tokens: usize) -> measure::Settings {
+    measure::Settings {
+        processes,
+        tokens: tokens.into(),
+        ..measure::Settings::default()
+    }
 }
 
 /// Only the program as printed makes states that no fault needs to.
 #[test]
 fn a_measuring_ring_starts_anywhere_unless_as_printed() {
-    let new = |variant| {
-        let settings = measure::Settings {
-            variant,
-            ..measure::Settings::new(3, 1)
-        };
-        MeasureRing::new(&settings).unwrap()
-    };
+    let new = |variant| MeasureRing::new(&measuring(3, 1), variant).unwrap();
     assert!(new(Variant::Corrected).starts_anywhere());
     assert!(!new(Variant::AsPrinted).starts_anywhere());
 }
@@ -194,7 +263,7 @@ fn shown(state: &str, word: &str) -> Vec<usize> {
 #[test]
 fn what_a_measuring_ring_is_blamed_for() {
     for (n, m) in [(4, 2), (6, 2), (5, 3)] {
-        let model = MeasureRing::new(&measure::Settings::new(n, m)).unwrap();
+        let model = MeasureRing::new(&measuring(n, m), Variant::Corrected).unwrap();
         let placements = (1..=m).fold(1, |product, i| product * (2 * n + m - i) / i);
         let each = model.states() / placements as u64;
         for state in (0..placements as u64).map(|placement| model.state(placement * each)) {
@@ -218,60 +287,22 @@ fn what_a_measuring_ring_is_blamed_for() {
     }
 }
 
-#[test]
-fn monitored_rings_have_places_for_monitors() {
-    let new = |processes, tokens, separation, supply, monitors: &[usize]| {
-        let settings = monitor::Settings {
-            supply,
-            monitors: monitors.to_vec(),
-            ..monitor::Settings::new(processes, tokens, separation)
-        };
-        MonitoredRing::new(&settings).is_ok()
-    };
-    assert!(new(2, 1, 1, 1, &[1]) && new(16, 1, 2, 1, &[0, 15]) && new(3, 1, 2, 16, &[0]));
-    assert!(!new(1, 1, 1, 1, &[0]) && !new(17, 1, 1, 1, &[0]));
-    assert!(!new(3, 0, 2, 1, &[0]) && !new(3, 2, 2, 1, &[0]) && !new(3, 1, 2, 17, &[0]));
-    assert!(!new(3, 1, 0, 1, &[0]));
-    for monitors in [&[][..], &[3], &[1, 0], &[1, 1], &[0, 1, 2]] {
-        assert!(!new(3, 1, 2, 2, monitors), "{monitors:?}");
-    }
-}
-
-#[test]
-fn guarded_models_have_a_size() {
-    let k_state = |processes, values| {
-        let settings = k_state::Settings {
-            values,
-            ..k_state::Settings::new(processes)
-        };
-        KState::new(&settings).is_ok()
-    };
-    assert!(k_state(2, 2) && k_state(7, 255) && k_state(16, 2));
-    assert!(!k_state(1, 2) && !k_state(17, 2) && !k_state(2, 1) && !k_state(2, 256));
-    let clock = |processes, modulus, tail| {
-        let settings = phase_clock::Settings {
-            clock: PhaseClock { modulus, tail },
-            ..phase_clock::Settings::new(processes)
-        };
-        ClockRing::new(&settings).is_ok()
-    };
-    assert!(clock(3, 3, 0) && clock(3, 60, 40) && clock(16, 3, 0));
-    assert!(!clock(2, 3, 0) && !clock(17, 3, 0), "processes");
-    assert!(!clock(3, 2, 0) && !clock(3, 3, -1) && !clock(3, 61, 40));
-}
-
 /// In the order of the digits of a rank: number, sending, taken, channels.
 fn handover_rank(number: u64, sending: u64, taken: u64) -> u64 {
     number + 3 * (sending + 2 * taken)
 }
 
-fn handover(values: u32, capacity: usize) -> Result<Handover, CheckError> {
-    Handover::new(&handover::Settings { values, capacity })
+fn handover() -> Handover {
+    let settings = handover::Settings {
+        values: Some(3),
+        capacity: 1,
+    };
+    Handover::new(&settings).unwrap()
 }
 
 #[test]
 fn a_handover_names_its_actions() {
-    let model = handover(3, 1).unwrap();
+    let model = handover();
     let names: Vec<&str> = model.actions().iter().map(|action| action.name).collect();
     assert_eq!(names.len(), 8);
     assert!(names.contains(&"lose an acknowledgement"));
@@ -295,23 +326,13 @@ fn a_handover_names_its_actions() {
             model.show(&model.state(rank))
         );
     }
-    for (values, capacity, accepted) in [
-        (2, 1, true),
-        (64, 4, true),
-        (1, 1, false),
-        (65, 1, false),
-        (2, 0, false),
-        (2, 5, false),
-    ] {
-        assert_eq!(handover(values, capacity).is_ok(), accepted);
-    }
 }
 
 /// A token is lost when its sender ceases to have it and nobody takes it, and doubled when
 /// somebody takes what the sender keeps.
 #[test]
 fn a_token_lost_or_doubled_is_a_violation() {
-    let model = handover(3, 1).unwrap();
+    let model = handover();
     let violates = |before, action, after| {
         let state = model.state(after);
         model.violates(&model.state(before), &Step { action, state })

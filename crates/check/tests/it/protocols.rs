@@ -1,12 +1,10 @@
 //! The protocols that ship as files, each with its published result; the language; and
 //! the same protocols in Rust.
 
+use crate::common::report;
 use headway_check::chance::{self, Fraction};
-use headway_check::export::Language;
-use headway_check::model::delay_relay::{self, Instance};
-use headway_check::model::{asynchronous, k_state, measure, phase_clock};
-use headway_check::protocol::{self, Compiled, Format, Protocol, write_space};
-use headway_check::{BigUint, CheckError, Control, Model, Report, Scheduler, Search};
+use headway_check::protocol::{self, Compiled, Format, Language, Protocol, write_space};
+use headway_check::{BigUint, CheckError, Control, MODELS, Model, Report, Scheduler};
 use headway_testkit::tier::{pick, properties};
 use proptest::prelude::*;
 
@@ -80,27 +78,19 @@ fn the_k_state_ring_and_unison_are_those_in_rust() {
     for (n, k) in [(3, 3), (4, 2), (4, 3), (4, 4), (5, 4)] {
         for scheduler in Scheduler::ALL {
             let file = check(&load("k-state", &[("n", n), ("k", k)]), Some(scheduler));
-            for search in [Search::Reduced, Search::EveryState] {
-                let settings = k_state::Settings {
-                    values: k as u32,
-                    scheduler,
-                    search,
-                    ..k_state::Settings::new(n as usize)
-                };
-                let rust = k_state::check(&settings, &Control::default()).unwrap();
-                same(&file, &rust);
-                assert_eq!(file.figure("diverging"), rust.figure("diverging"));
+            for how in ["", "unreduced"] {
+                let ring = format!("processes={n} values={k} scheduler={scheduler}");
+                let named = report(&format!("k-state {ring} {how}"));
+                same(&file, &named);
+                assert_eq!(file.figure("diverging"), named.figure("diverging"));
             }
         }
     }
     for (n, k) in [(3, 4), (4, 5), (4, 4)] {
         for scheduler in Scheduler::ALL {
             let file = check(&load("unison", &[("n", n), ("k", k)]), Some(scheduler));
-            let mut settings = phase_clock::Settings::new(n as usize);
-            settings.clock.modulus = k as i32;
-            settings.scheduler = scheduler;
-            let rust = phase_clock::check(&settings, &Control::default()).unwrap();
-            same(&file, &rust);
+            let ring = format!("processes={n} values={k} scheduler={scheduler}");
+            same(&file, &report(&format!("phase-clock {ring}")));
         }
     }
 }
@@ -109,9 +99,8 @@ fn the_k_state_ring_and_unison_are_those_in_rust() {
 fn the_papers_programs_are_those_in_rust() {
     for (n, m, d) in [(3, 1, 2), (4, 2, 2), (3, 1, 3), (4, 1, 3), (3, 2, 2)] {
         let file = checked("delay-relay", &[("n", n), ("m", m), ("d", d)]);
-        let ring = Instance::uniform(n as usize, m as usize, d as u32).unwrap();
-        let control = Control::default();
-        let rust = delay_relay::check(&ring, Search::EveryState, &control).unwrap();
+        let ring = format!("processes={n} tokens={m} separation={d}");
+        let rust = report(&format!("delay-relay {ring} unreduced"));
         assert_eq!(
             (&file.states, &file.legitimate),
             (&rust.states, &rust.legitimate)
@@ -128,8 +117,7 @@ fn the_papers_programs_are_those_in_rust() {
     }
     for (n, m) in [(3, 1), (4, 2), (3, 2)] {
         let file = checked("measure", &[("n", n), ("m", m)]);
-        let settings = measure::Settings::new(n as usize, m as usize);
-        let rust = measure::check(&settings, &Control::default()).unwrap();
+        let rust = report(&format!("measure processes={n} tokens={m}"));
         assert_eq!(
             (&file.states, &file.legitimate),
             (&rust.states, &rust.legitimate)
@@ -308,7 +296,7 @@ fn mistakes_are_shown_where_they_are() {
         16,
         "expected an expression",
     );
-    wrong("graph ring(2)", 1, 7, "3 processes or more");
+    wrong("graph ring(0)", 1, 7, "1 to 64 processes");
     wrong("graph circle(3)", 1, 7, "expected ring");
     wrong("graph edges of 3: 0-1", 1, 16, "not connected");
     wrong("graph edges of 2: 0-2", 1, 16, "0-2");
@@ -532,10 +520,12 @@ fn the_default_scheduler_is_one() {
     // The two systems differ: matching never ends when neighbours move together.
     assert!(check(&without("matching"), None).convergence());
     assert!(!check(&without("matching"), Some(Scheduler::Distributed)).convergence());
-    assert_eq!(k_state::Settings::new(5).scheduler, default);
-    assert_eq!(phase_clock::Settings::new(5).scheduler, default);
-    let ring = Instance::uniform(4, 2, 2).unwrap();
-    assert_eq!(asynchronous::Settings::new(ring, 1).scheduler, default);
+    let settings = MODELS.iter().flat_map(|model| model.settings());
+    let schedulers = settings.filter(|setting| setting.name == "scheduler");
+    let told: Vec<String> = schedulers.map(|setting| setting.help).collect();
+    assert_eq!(told.len(), 3);
+    let ends = format!("[default: {default}]");
+    assert!(told.iter().all(|help| help.ends_with(&ends)), "{told:?}");
 
     let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocols.md");
     let document = std::fs::read_to_string(document).unwrap();
@@ -635,7 +625,7 @@ fn promela_declares_every_name_once() {
     let text = protocol::export(&ring, Scheduler::Central, Language::Promela).unwrap();
     let mut names: Vec<&str> = text
         .lines()
-        .filter_map(|line| line.strip_prefix("short ")?.strip_suffix(';'))
+        .filter_map(|line| line.strip_prefix("byte ")?.strip_suffix(';'))
         .flat_map(|names| names.split(", "))
         .collect();
     assert_eq!(names.len(), 2 * 3 * 3);

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::common::{Rules, Table};
 use headway_check::model::delay_relay::{self, Instance};
-use headway_check::{BigUint, Control, Deterministic, Figure, Guarded, Report, Scheduler, Search};
+use headway_check::{BigUint, Control, Deterministic, Figure, Guarded, Report, Scheduler};
 
 fn checked(n: usize, m: usize, d: u32) -> Report {
     let ring = Instance::uniform(n, m, d).unwrap();
-    delay_relay::check(&ring, Search::EveryState, &Control::default()).unwrap()
+    delay_relay::check_every_state(&ring, &Control::default()).unwrap()
 }
 
 fn list(report: &Report, name: &str) -> Vec<BigUint> {

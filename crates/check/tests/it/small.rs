@@ -6,13 +6,9 @@
 
 use std::fmt::Write;
 
-use headway_check::model::delay_relay::{self, AllPlacements, Instance};
-use headway_check::model::measure::Variant;
-use headway_check::model::{
-    asynchronous, definitional, handover, k_state, measure, monitor, phase_clock,
-};
-use headway_check::{BigUint, CheckError, Control, Figure, Report, Scheduler, Search, Trace};
-use headway_core::phase_clock::PhaseClock;
+use crate::common::report;
+use headway_check::model::delay_relay::{self, Instance};
+use headway_check::{BigUint, Control, Figure, Report, Scheduler, Trace};
 
 const UPDATE: &str = "HEADWAY_UPDATE";
 
@@ -20,7 +16,7 @@ const UPDATE: &str = "HEADWAY_UPDATE";
 fn reports_of_small_instances_are_as_they_were() {
     let mut told = String::new();
     for report in reports() {
-        told.push_str(&tell(&report.unwrap()));
+        told.push_str(&tell(&report));
     }
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/small.txt");
     if std::env::var_os(UPDATE).is_some() {
@@ -51,15 +47,17 @@ fn reductions_change_no_number() {
         (3, 2, 2, vec![1]),
     ] {
         let instance = Instance::with_delays(n, m, d, delays).unwrap();
-        let check = |search| delay_relay::check(&instance, search, &control).unwrap();
-        same(&check(Search::Reduced), &check(Search::EveryState));
+        let by_cases = delay_relay::check_by_cases(&instance, &control).unwrap();
+        same(
+            &by_cases,
+            &delay_relay::check_every_state(&instance, &control).unwrap(),
+        );
     }
     for (n, m, values) in [(3, 1, 3), (3, 1, 2), (4, 2, 2), (3, 2, 2)] {
-        let check = |search| {
-            let settings = tokens(n, m, &[0], values, search);
-            definitional::check(&settings, &control).unwrap()
-        };
-        same(&check(Search::Reduced), &check(Search::EveryState));
+        let line = format!(
+            "definitional processes={n} tokens={m} separation=2 delays=at:0 values={values}"
+        );
+        same(&report(&line), &report(&format!("{line} unreduced")));
     }
 }
 
@@ -99,7 +97,9 @@ fn same(one: &Report, other: &Report) {
 fn all_placements_are_the_sum_of_each() {
     let control = Control::default();
     for (n, m, d) in [(4, 2, 2), (4, 1, 3), (3, 2, 2), (4, 2, 3)] {
-        let all = delay_relay::check_all(&all(n, m, d), &control).unwrap();
+        let all = report(&format!(
+            "delay-relay processes={n} tokens={m} separation={d} all_placements"
+        ));
         let turns = |set: u32| {
             (0..n as u32).map(move |turn| (set >> turn | set << (n as u32 - turn)) & ((1 << n) - 1))
         };
@@ -108,7 +108,7 @@ fn all_placements_are_the_sum_of_each() {
             .map(|set| {
                 let delays = (0..n).filter(|&at| set >> at & 1 == 1);
                 let instance = Instance::with_delays(n, m, d, delays).unwrap();
-                delay_relay::check(&instance, Search::Reduced, &control).unwrap()
+                delay_relay::check_by_cases(&instance, &control).unwrap()
             })
             .collect();
         let number = |report: &Report, name: &str| match report.figure(name) {
@@ -149,126 +149,64 @@ fn all_placements_are_the_sum_of_each() {
     }
 }
 
-fn reports() -> Vec<Result<Report, CheckError>> {
+const ASYNCHRONOUS: &str = "asynchronous processes=4 tokens=2 separation=2 scheduler=distributed";
+
+fn reports() -> Vec<Report> {
     let control = &Control::default();
     let mut reports = Vec::new();
-    for (n, m, d, delays) in [
-        (3, 1, 2, vec![0, 1, 2]),
-        (5, 2, 2, vec![0, 2]),
-        (3, 2, 2, vec![1]),
-        (4, 1, 2, vec![]),
+    for (n, m, delays) in [
+        (3, 1, vec![0, 1, 2]),
+        (5, 2, vec![0, 2]),
+        (3, 2, vec![1]),
+        (4, 1, vec![]),
     ] {
-        let instance = Instance::with_delays(n, m, d, delays).unwrap();
-        for search in [Search::Reduced, Search::EveryState] {
-            reports.push(delay_relay::check(&instance, search, control));
-        }
+        let instance = Instance::with_delays(n, m, 2, delays).unwrap();
+        reports.push(delay_relay::check_by_cases(&instance, control).unwrap());
+        reports.push(delay_relay::check_every_state(&instance, control).unwrap());
     }
-    for (n, m, d) in [(4, 2, 2), (3, 2, 2)] {
-        reports.push(delay_relay::check_all(&all(n, m, d), control));
+    let mut add = |line: &str| reports.push(report(line));
+    for n in [4, 3] {
+        let ring = format!("processes={n} tokens=2 separation=2");
+        add(&format!("delay-relay {ring} all_placements"));
     }
-    for settings in [
-        tokens(3, 1, &[0], 3, Search::Reduced),
-        tokens(3, 1, &[0], 2, Search::EveryState),
-        tokens(4, 2, &[1], 3, Search::Reduced),
-    ] {
-        reports.push(definitional::check(&settings, control));
-    }
-    let mut clocked = |settings| reports.push(asynchronous::check(&settings, control));
-    let instance = Instance::with_delays(3, 1, 2, [0]).unwrap();
+    add("definitional processes=3 tokens=1 separation=2 delays=at:0 values=3");
+    add("definitional processes=3 tokens=1 separation=2 delays=at:0 values=2 unreduced");
+    add("definitional processes=4 tokens=2 separation=2 delays=at:1 values=3");
     for pace in [1, 2, 3] {
         for scheduler in Scheduler::ALL {
-            clocked(asynchronous::Settings {
-                scheduler,
-                ..asynchronous::Settings::new(instance.clone(), pace)
-            });
+            add(&format!(
+                "asynchronous processes=3 tokens=1 separation=2 delays=at:0 pace={pace} \
+                 scheduler={scheduler}"
+            ));
         }
     }
-    let settings = || asynchronous::Settings {
-        scheduler: Scheduler::Distributed,
-        ..asynchronous::Settings::new(Instance::uniform(4, 2, 2).unwrap(), 1)
-    };
-    clocked(asynchronous::Settings {
-        every_start: true,
-        ..settings()
-    });
-    clocked(asynchronous::Settings {
-        previous: false,
-        ..settings()
-    });
-    for modulus in [3, 4] {
-        clocked(asynchronous::Settings {
-            modulus,
-            ..settings()
-        });
+    for how in ["every_start", "without_previous", "values=3", "values=4"] {
+        add(&format!("{ASYNCHRONOUS} {how}"));
     }
     for (values, capacity) in [(3, 1), (2, 1), (3, 2)] {
-        let settings = handover::Settings { values, capacity };
-        reports.push(handover::check(&settings, control));
+        add(&format!("handover values={values} capacity={capacity}"));
     }
     for scheduler in Scheduler::ALL {
         for values in [2, 3] {
-            let settings = k_state::Settings {
-                values,
-                scheduler,
-                ..k_state::Settings::new(3)
-            };
-            reports.push(k_state::check(&settings, control));
+            let ring = format!("processes=3 values={values}");
+            add(&format!("k-state {ring} scheduler={scheduler}"));
         }
-        let short = PhaseClock {
-            modulus: 3,
-            tail: 0,
-        };
-        for clock in [PhaseClock::for_ring(3), short] {
-            let settings = phase_clock::Settings {
-                processes: 3,
-                clock,
-                scheduler,
-            };
-            reports.push(phase_clock::check(&settings, control));
+        for clock in ["values=4 tail=1", "values=3 tail=0"] {
+            add(&format!(
+                "phase-clock processes=3 {clock} scheduler={scheduler}"
+            ));
         }
     }
     for (n, m) in [(2, 1), (3, 2)] {
-        for variant in [Variant::Corrected, Variant::AsPrinted] {
-            let settings = measure::Settings {
-                limit: 2 * n as u32,
-                variant,
-                ..measure::Settings::new(n, m)
-            };
-            reports.push(measure::check(&settings, control));
+        for name in ["measure", "measure-as-printed"] {
+            add(&format!("{name} processes={n} tokens={m}"));
         }
     }
-    for (n, monitors) in [(3, vec![0]), (4, vec![1]), (3, vec![0, 1])] {
-        let settings = monitor::Settings {
-            supply: 2,
-            monitors,
-            ..monitor::Settings::new(n, 1, 2)
-        };
-        reports.push(monitor::check(&settings, control));
+    for (n, monitors) in [(3, "0"), (4, "1"), (3, "0,1")] {
+        let ring = format!("processes={n} tokens=1 separation=2 supply=2");
+        add(&format!("monitor {ring} monitors={monitors}"));
     }
     reports
-}
-
-fn all(processes: usize, tokens: usize, separation: u32) -> AllPlacements {
-    AllPlacements {
-        processes,
-        tokens,
-        separation,
-        search: Search::Reduced,
-    }
-}
-
-fn tokens(
-    n: usize,
-    m: usize,
-    delays: &[usize],
-    values: u32,
-    search: Search,
-) -> definitional::Settings {
-    definitional::Settings {
-        instance: Instance::with_delays(n, m, 2, delays.iter().copied()).unwrap(),
-        values,
-        search,
-    }
 }
 
 fn tell(report: &Report) -> String {

@@ -1,9 +1,9 @@
 //! Decision diagrams against state by state: the same answers, wherever both can answer.
 #![cfg(feature = "symbolic")]
 
-use headway_check::model::{delay_relay, k_state, measure, phase_clock};
+use crate::common::asked;
 use headway_check::protocol::{Engine, Protocol, check_with};
-use headway_check::{BigUint, Control, Figure, Limits, Report, Scheduler, Search};
+use headway_check::{BigUint, Control, Figure, Limits, Report, Scheduler};
 
 fn load(name: &str, settings: &[(&str, i64)]) -> Protocol {
     let path = format!(
@@ -108,33 +108,21 @@ fn models_in_rust_agree() {
             report.scheduler,
         )
     };
-    let compare = |check: &dyn Fn(&Control) -> headway_check::Result<Report>| {
-        let (own, diagrams) = (check(&Control::default()).unwrap(), check(&tight).unwrap());
-        assert!(own.figure("engine").is_none(), "{}", own.instance);
-        assert!(diagrams.figure("engine").is_some(), "{}", own.instance);
-        assert_eq!(told(&own), told(&diagrams));
-    };
-    for (n, m, d, delays) in [
-        (5, 2, 2, vec![0, 3]),
-        (7, 2, 3, vec![1]),
-        (6, 3, 2, vec![0, 2, 4]),
+    for line in [
+        "delay-relay processes=5 tokens=2 separation=2 delays=at:0,3",
+        "delay-relay processes=7 tokens=2 separation=3 delays=at:1",
+        "delay-relay processes=6 tokens=3 separation=2 delays=at:0,2,4",
+        "k-state processes=4 scheduler=central",
+        "k-state processes=4 scheduler=distributed",
+        "phase-clock processes=4",
+        "measure processes=4 tokens=2",
     ] {
-        let ring = delay_relay::Instance::with_delays(n, m, d, delays).unwrap();
-        compare(&|control| delay_relay::check(&ring, Search::Reduced, control));
+        let own = asked(line, &Control::default()).unwrap();
+        let diagrams = asked(line, &tight).unwrap();
+        assert!(own.figure("engine").is_none(), "{line}");
+        assert!(diagrams.figure("engine").is_some(), "{line}");
+        assert_eq!(told(&own), told(&diagrams), "{line}");
     }
-    for scheduler in [Scheduler::Central, Scheduler::Distributed] {
-        let settings = k_state::Settings {
-            scheduler,
-            ..k_state::Settings::new(4)
-        };
-        compare(&|control| k_state::check(&settings, control));
-    }
-    compare(&|control| phase_clock::check(&phase_clock::Settings::new(4), control));
-    compare(&|control| measure::check(&measure::Settings::new(4, 2), control));
     // What diagrams do not know stays refused.
-    let settings = k_state::Settings {
-        scheduler: Scheduler::LocallyCentral,
-        ..k_state::Settings::new(4)
-    };
-    assert!(k_state::check(&settings, &tight).is_err());
+    assert!(asked("k-state processes=4 scheduler=locally-central", &tight).is_err());
 }

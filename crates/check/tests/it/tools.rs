@@ -6,11 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use headway_check::export::{Language, Source, export};
-use headway_check::model::delay_relay::{self, Instance};
-use headway_check::model::k_state;
-use headway_check::protocol::{self, Protocol};
-use headway_check::{BigUint, Control, Figure, Report, Scheduler, Search};
+use crate::common::{self, words};
+use headway_check::protocol::{self, Language, Protocol};
+use headway_check::{BigUint, Control, Figure, NamedModel, Report, Scheduler};
 use headway_testkit::tools;
 
 /// A fresh folder for one run of a tool.
@@ -21,28 +19,12 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn report(source: &Source) -> Report {
-    let control = Control::default();
-    match source {
-        Source::DelayRelay(instance) => delay_relay::check(instance, Search::Reduced, &control),
-        &Source::KState { processes, values } => {
-            let settings = k_state::Settings {
-                values,
-                scheduler: Scheduler::Central,
-                ..k_state::Settings::new(processes)
-            };
-            k_state::check(&settings, &control)
-        }
-    }
-    .expect("small enough")
-}
-
-fn ring(n: usize, m: usize, d: u32, delays: &[usize]) -> Source {
-    Source::DelayRelay(Instance::with_delays(n, m, d, delays.iter().copied()).expect("a ring"))
-}
-
-fn k_state_ring(processes: usize, values: u32) -> Source {
-    Source::KState { processes, values }
+/// A model as it is exported, under its own scheduler.
+fn exported(line: &str, language: Language) -> String {
+    let (name, given) = words(line);
+    let protocol = NamedModel::of(name).and_then(|model| model.protocol(&given));
+    let protocol = protocol.expect("a model with a file");
+    protocol::export(&protocol, protocol.scheduler(), language).expect("central or synchronous")
 }
 
 /// Protocol files, small enough for Storm to list their initial states, and whether they
@@ -147,23 +129,38 @@ fn spin_agrees() {
         Ok(spin) => spin,
         Err(why) => return tools::skip("spin_agrees", &why),
     };
-    let sources = [
-        ring(6, 2, 3, &[0, 1, 2, 3, 4, 5]),
-        ring(5, 2, 2, &[0, 2]),
-        ring(7, 3, 2, &[0, 3]),
-        // Infeasible: closure holds for want of legitimate states, convergence fails.
-        ring(5, 2, 3, &[0, 1, 2, 3, 4]),
-        k_state_ring(4, 4),
-        k_state_ring(4, 2),
-    ];
-    for (index, source) in sources.iter().enumerate() {
-        let ours = report(source);
-        let text = export(source, Language::Promela);
+    // Besides the states, SPIN stores the start, before one is chosen, and three for all those
+    // that are not given.
+    for (index, (line, besides, converges)) in [
+        ("delay-relay processes=6 tokens=2 separation=3", 4_u32, true),
+        (
+            "delay-relay processes=5 tokens=2 separation=2 delays=at:0,2",
+            4,
+            true,
+        ),
+        (
+            "delay-relay processes=7 tokens=3 separation=2 delays=at:0,3",
+            4,
+            true,
+        ),
+        // Infeasible: closure holds for want of legitimate states.
+        ("delay-relay processes=5 tokens=2 separation=3", 4, false),
+        ("k-state processes=4", 1, true),
+        // Two values are too few for four processes.
+        ("k-state processes=4 values=2", 1, false),
+        ("measure processes=3 tokens=1", 4, true),
+        ("phase-clock processes=3", 1, true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let ours = common::report(line);
+        let text = exported(line, Language::Promela);
         let (stored, closure_fails, convergence_fails) = judge(&spin, &index.to_string(), &text);
-        // One more: the start, before the initial state is chosen.
-        assert_eq!(BigUint::from(stored), &ours.states + 1_u32, "{source:?}");
-        assert_eq!(closure_fails, !ours.closure(), "{source:?}");
-        assert_eq!(convergence_fails, !ours.convergence(), "{source:?}");
+        assert_eq!(BigUint::from(stored), &ours.states + besides, "{line}");
+        assert_eq!(closure_fails, !ours.closure(), "{line}");
+        assert_eq!(convergence_fails, !converges, "{line}");
+        assert_eq!(ours.convergence(), converges, "{line}");
     }
     for (name, protocol, scheduler, converges) in protocols() {
         let text = protocol::export(&protocol, scheduler, Language::Promela).unwrap();
@@ -174,11 +171,6 @@ fn spin_agrees() {
         let expected = converges && !protocol.is_random();
         assert_eq!(convergence_fails, !expected, "{name}");
     }
-    assert!(!report(&sources[3]).convergence());
-    assert!(
-        !report(&sources[5]).convergence(),
-        "two values are too few for four processes"
-    );
 }
 
 #[test]
@@ -188,24 +180,36 @@ fn storm_agrees_worst_case_included() {
         Ok(python) => python,
         Err(why) => return tools::skip("storm_agrees_worst_case_included", &why),
     };
-    let sources = [
-        ring(4, 2, 2, &[0, 1, 2, 3]),
-        ring(5, 2, 2, &[0, 2]),
-        ring(7, 3, 2, &[0, 3]),
-        ring(6, 2, 3, &[1]),
+    for (line, converges) in [
+        ("delay-relay processes=4 tokens=2 separation=2", true),
+        (
+            "delay-relay processes=5 tokens=2 separation=2 delays=at:0,2",
+            true,
+        ),
+        (
+            "delay-relay processes=7 tokens=3 separation=2 delays=at:0,3",
+            true,
+        ),
+        (
+            "delay-relay processes=6 tokens=2 separation=3 delays=at:1",
+            true,
+        ),
         // Infeasible.
-        ring(5, 2, 3, &[0, 2]),
-        k_state_ring(4, 4),
-        k_state_ring(4, 2),
-    ];
-    for source in &sources {
-        let ours = report(source);
+        (
+            "delay-relay processes=5 tokens=2 separation=3 delays=at:0,2",
+            false,
+        ),
+        ("k-state processes=4", true),
+        ("k-state processes=4 values=2", false),
+        ("phase-clock processes=3", true),
+    ] {
+        let ours = common::report(line);
+        assert_eq!(ours.convergence(), converges, "{line}");
         let worst = ours
             .worst
             .map_or("null".to_owned(), |worst| worst.steps.to_string());
-        compare_with_storm(&python, &export(source, Language::Prism), &ours, &worst);
+        compare_with_storm(&python, &exported(line, Language::Prism), &ours, &worst);
     }
-    assert!(!report(&sources[4]).convergence());
     for (name, protocol, scheduler, converges) in protocols() {
         let ours = report_on(&protocol, scheduler);
         assert_eq!(ours.convergence(), converges, "{name}");
@@ -233,12 +237,13 @@ fn tla_is_well_formed() {
         Err(why) => return tools::skip("tla_is_well_formed", &why),
     };
     let mut texts = Vec::new();
-    for source in [
-        ring(6, 2, 3, &[0, 3]),
-        ring(3, 1, 1, &[0]),
-        k_state_ring(4, 3),
+    for line in [
+        "delay-relay processes=6 tokens=2 separation=3 delays=at:0,3",
+        "delay-relay processes=3 tokens=1 separation=1 delays=at:0",
+        "k-state processes=4 values=3",
+        "measure processes=3 tokens=1",
     ] {
-        texts.push(export(&source, Language::Tla));
+        texts.push(exported(line, Language::Tla));
     }
     for (name, protocol, scheduler, _) in protocols() {
         let text = protocol::export(&protocol, scheduler, Language::Tla).unwrap();

@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 use headway_answer::check::{self as answer, CheckJson, TraceJson};
 use headway_answer::json;
 use headway_check::protocol::{self, Engine};
-use headway_check::{Control, Report, Trace};
+use headway_check::{Control, NamedModel, Report, Trace};
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_file};
@@ -18,11 +18,10 @@ use crate::report::print;
 mod file;
 mod models;
 mod progress;
-mod ring;
 mod text;
 
 pub(crate) use file::FileFlags;
-pub(crate) use ring::RingFlags;
+pub(crate) use models::{flag, given};
 
 /// Flags of `headway check`.
 #[derive(ClapArgs, Debug)]
@@ -94,8 +93,9 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     }
     let check = || match (&args.model, &protocol) {
         (Some(model), None) => {
-            let (model, settings) = model.settings();
-            answer::check(&model, settings, &control).map_err(answer::failure)
+            let named = NamedModel::of(&model.name);
+            let checked = named.and_then(|named| named.check(&model.given, &control));
+            checked.map_err(answer::failure)
         }
         (None, Some(protocol)) => {
             let scheduler = args.file.scheduler;

@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, ValueEnum};
-use headway_check::Scheduler;
-use headway_check::export::{Language, Source, export};
-use headway_check::protocol::{self, NotExported};
+use clap::builder::PossibleValue;
+use clap::error::Error;
+use clap::{Arg, ArgMatches, Args as ClapArgs, Command, FromArgMatches};
+use headway_check::protocol::{self, Language, NotExported, Protocol};
+use headway_check::settings::{Given, Setting};
+use headway_check::{CheckError, MODELS, NamedModel};
 
-use super::check::{FileFlags, RingFlags};
+use super::check::{FileFlags, flag, given};
 use crate::failure::{Answer, Failure, write_to};
-use crate::flags::whole_number;
 
-/// Unless said otherwise.
+/// Unless said otherwise: small enough for other tools.
 const PROCESSES: usize = 6;
+const TOKENS: usize = 2;
 
 /// Flags of `headway export`.
 #[derive(ClapArgs, Debug)]
@@ -31,113 +33,131 @@ pub(crate) struct Args {
     #[command(flatten)]
     file: FileFlags,
 
-    /// Which model to export
-    #[arg(
-        long,
-        value_enum,
-        default_value = "delay-relay",
-        conflicts_with = "file"
-    )]
-    model: Exported,
-
     #[command(flatten)]
-    ring: RingFlags<PROCESSES, 2>,
-
-    /// Values of each process of a K-state ring [default: N]
-    #[arg(long, value_name = "K", value_parser = whole_number::<u32>)]
-    values: Option<u32>,
+    model: Exported,
 
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
+/// A model that is a protocol file too, and its flags.
+#[derive(Clone, Debug)]
+struct Exported {
+    model: String,
+    given: Given,
+}
+
 /// The models that can be exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Exported {
-    /// Delay and relay with a known separation
-    DelayRelay,
-    /// Dijkstra's K-state token ring under the central scheduler
-    KState,
+fn models() -> impl Iterator<Item = &'static NamedModel> {
+    MODELS.iter().filter(|model| model.has_file())
+}
+
+/// What can be set of one of them, apart from how `headway check` goes about it.
+fn settings() -> Vec<Setting> {
+    let mut settings: Vec<Setting> = Vec::new();
+    for setting in models().flat_map(NamedModel::settings) {
+        let known = settings.iter().any(|known| known.name == setting.name);
+        if !known && !setting.value.is_empty() && setting.name != "scheduler" {
+            settings.push(setting);
+        }
+    }
+    for setting in &mut settings {
+        setting.excludes = &[];
+        let default = match setting.name {
+            "processes" => format!(" [default: {PROCESSES}]"),
+            "tokens" => format!(" [default: {TOKENS}]"),
+            _ => String::new(),
+        };
+        if let Some((help, _)) = setting.help.split_once(" [default: ") {
+            setting.help = format!("{help}{default}");
+        }
+    }
+    settings
+}
+
+impl ClapArgs for Exported {
+    fn augment_args(command: Command) -> Command {
+        let names = models().map(|model| PossibleValue::new(model.name).help(model.help));
+        let model = Arg::new("model")
+            .long("model")
+            .value_name("MODEL")
+            .help("Which model to export")
+            .value_parser(names.collect::<Vec<_>>())
+            .default_value("delay-relay")
+            .conflicts_with("file");
+        command.arg(model).args(settings().into_iter().map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Exported::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Exported {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Exported, Error> {
+        Ok(Exported {
+            model: matches.get_one("model").cloned().unwrap_or_default(),
+            given: given(&settings(), matches),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Exported::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Writes the export.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
-    let text = match args.file.protocol()? {
-        Some(protocol) => {
-            if let Some((flag, ..)) = args.of_models().into_iter().find(|(_, given, _)| *given) {
+    let file = args.file.protocol()?;
+    let protocol = match &file {
+        Some(file) => {
+            if let Some(name) = args.model.given.keys().next() {
                 return Err(
-                    Failure::new(format!("{flag} has no meaning for a protocol file"))
+                    Failure::new(format!("--{name} has no meaning for a protocol file"))
                         .help("drop it; --set NAME=VALUE changes a parameter of the file"),
                 );
             }
-            let scheduler = args.file.scheduler.unwrap_or(protocol.scheduler());
-            protocol::export(&protocol, scheduler, args.language).map_err(|error| match error {
-                NotExported::Scheduler(_) => {
-                    Failure::new(error).help("add --scheduler central or synchronous")
-                }
-                NotExported::WritesOthers(error) => args.file.failure(&protocol, error.into()),
-            })?
+            file.clone()
         }
-        None => export(&args.source()?, args.language),
+        None => args
+            .protocol()
+            .map_err(|error| Failure::new(error).help("see headway export --help"))?,
     };
+    let scheduler = args.file.scheduler.unwrap_or(protocol.scheduler());
+    let text = protocol::export(&protocol, scheduler, args.language);
+    let text = text.map_err(|error| match error {
+        NotExported::Scheduler(_) => {
+            Failure::new(error).help("add --scheduler central or synchronous")
+        }
+        NotExported::WritesOthers(error) => args.file.failure(&protocol, error.into()),
+    })?;
     write_to(args.output.as_deref(), |out| out.write_all(text.as_bytes()))?;
     Ok(Answer::Yes)
 }
 
 impl Args {
-    /// Flags of one model only, and whether they are given.
-    fn of_models(&self) -> [(&'static str, bool, Exported); 5] {
-        use Exported::{DelayRelay, KState};
-        let ring = &self.ring;
-        [
-            ("--processes", ring.size.processes.is_some(), self.model),
-            ("--tokens", ring.size.tokens.is_some(), DelayRelay),
-            ("--separation", ring.separation.is_some(), DelayRelay),
-            ("--delays", ring.delays.is_some(), DelayRelay),
-            ("--values", self.values.is_some(), KState),
-        ]
-    }
-
-    fn source(&self) -> Result<Source, Failure> {
-        let ring = &self.ring;
-        let scheduler = (
-            "--scheduler",
-            self.file.scheduler.is_some(),
-            Exported::KState,
-        );
-        let given = self.of_models().into_iter().chain([scheduler]);
-        let mut given = given.filter(|(_, given, _)| *given);
-        if let Some((flag, ..)) = given.find(|(_, _, model)| *model != self.model) {
-            return Err(
-                Failure::new(format!("{flag} has no meaning for this --model"))
-                    .help("drop it, or choose the other model"),
-            );
+    /// The model as a protocol.
+    fn protocol(&self) -> Result<Protocol, CheckError> {
+        let model = NamedModel::of(&self.model.model)?;
+        let mut given = self.model.given.clone();
+        if let Some(scheduler) = self.file.scheduler {
+            given.insert("scheduler".to_owned(), scheduler.to_string());
         }
-        if self.model == Exported::DelayRelay {
-            let instance = ring.instance();
-            let wrong = |error| Failure::new(error).help("see headway export --help");
-            return instance.map(Source::DelayRelay).map_err(wrong);
-        }
-        if self
-            .file
-            .scheduler
-            .is_some_and(|who| who != Scheduler::Central)
+        let processes = given
+            .entry("processes".to_owned())
+            .or_insert_with(|| PROCESSES.to_string());
+        let tokens = processes.parse().map_or(TOKENS, |n| TOKENS.min(n));
+        if model
+            .settings()
+            .iter()
+            .any(|setting| setting.name == "tokens")
         {
-            return Err(
-                Failure::new("only the central scheduler of k-state can be exported")
-                    .help("drop --scheduler, or use headway check k-state"),
-            );
+            given
+                .entry("tokens".to_owned())
+                .or_insert_with(|| tokens.to_string());
         }
-        let processes = ring.size.processes.unwrap_or(PROCESSES);
-        let default = || u32::try_from(processes).unwrap_or(u32::MAX);
-        let values = self.values.unwrap_or_else(default);
-        if !(2..=255).contains(&processes) || !(2..=255).contains(&values) {
-            return Err(Failure::new(format!(
-                "k-state: 2 to 255 processes and 2 to 255 values, not {processes} and {values}"
-            ))
-            .help("change --processes or --values"));
-        }
-        Ok(Source::KState { processes, values })
+        model.protocol(&given)
     }
 }

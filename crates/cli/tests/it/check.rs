@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use headway_check::BigUint;
+use headway_check::{BigUint, MODELS};
 use serde_json::Value;
 
 use crate::common::{Place, has, json, read, refused};
@@ -92,15 +92,16 @@ fn the_printed_program_fails_in_both_ways() {
 
 #[test]
 fn every_model_has_a_default_that_holds() {
-    for model in [
-        "measure",
-        "k-state",
-        "definitional",
-        "phase-clock",
-        "asynchronous",
-        "handover",
-        "monitor",
-    ] {
+    // Those of unknown size, and what is printed, have tests of their own; the last two take long.
+    let elsewhere = [
+        "shortest-lap",
+        "shortest-lap-epochs",
+        "hop-count",
+        "measure-as-printed",
+    ];
+    let slow = ["moving-block", "patrol"];
+    let names = MODELS.iter().map(|model| model.name);
+    for model in names.filter(|name| !elsewhere.contains(name) && !slow.contains(name)) {
         let report = json(&format!("check {model} --threads 2 --format json"));
         assert_eq!(report["model"], model);
         assert_eq!(report["closure"], true, "{model}");
@@ -131,12 +132,25 @@ fn wrong_input_says_what_to_do() {
         ("check k-state --scheduler fair", "expected synchronous"),
         (
             "export promela --model monitor",
-            "possible values: delay-relay, k-state",
+            "possible values: delay-relay, measure, k-state, phase-clock",
         ),
         (
             "export promela --model k-state --tokens 2",
-            "--tokens has no meaning for this --model",
+            "--tokens has no meaning for the model k-state",
         ),
+        (
+            "export prism --scheduler central",
+            "--scheduler has no meaning for the model delay-relay",
+        ),
+        (
+            "export prism --model k-state --scheduler distributed",
+            "only the central and the synchronous scheduler",
+        ),
+        (
+            "export prism --model measure --delays all",
+            "process 0 measures",
+        ),
+        ("export prism k-state", "give --model k-state"),
         ("export dot", "expected promela, prism or tla"),
     ];
     refused(Path::new("."), cases);
@@ -200,9 +214,19 @@ fn exports_go_to_standard_output_or_a_file() {
     let promela = place.told("export promela --processes 5 --tokens 2");
     has(&promela, &["ltl convergence"]);
     let tla = place.told("export tla --delays at:0,2");
-    has(&tla, &["Delays == {0, 2}"]);
+    has(
+        &tla,
+        &[
+            "ring(6), n = 6, m = 2, d = 3",
+            "counter_2 \\in {0, 1, 2}",
+            "counter_1 \\in {0}",
+        ],
+    );
     place.told("export prism --model k-state --output k.prism");
     has(&place.read("k.prism"), &["endmodule"]);
+    for model in MODELS.iter().filter(|model| model.has_file()) {
+        place.told(&format!("export promela --model {}", model.name));
+    }
 }
 
 /// More states than 128 bits count.
@@ -229,8 +253,20 @@ fn counts_are_exact_at_any_size() {
 #[test]
 fn every_model_has_help_of_its_own() {
     let place = Place::new();
-    has(&place.told("check --help"), &["delay-relay", "monitor"]);
-    let monitor = place.told("check monitor --help");
-    has(&monitor, &["--monitors", "--witness"]);
-    assert!(!monitor.contains("--pace"), "{monitor}");
+    let all = place.told("check --help");
+    for model in MODELS {
+        has(&all, &[model.name]);
+        let help = place.told(&format!("check {} --help", model.name));
+        let flags = model.settings().into_iter().map(|setting| setting.name);
+        let flags: Vec<String> = flags
+            .map(|name| format!("--{}", name.replace('_', "-")))
+            .collect();
+        has(&help, &flags.iter().map(String::as_str).collect::<Vec<_>>());
+        has(&help, &["--witness"]);
+        assert_eq!(
+            help.contains("--pace"),
+            model.name == "asynchronous",
+            "{help}"
+        );
+    }
 }

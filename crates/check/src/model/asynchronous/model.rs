@@ -6,7 +6,7 @@ use headway_core::{Process, Program};
 
 use super::Settings;
 use crate::error::Result;
-use crate::model::delay_relay::Explicit;
+use crate::model::delay_relay::{Explicit, Instance};
 use crate::reach::Reachable;
 use crate::schedule;
 use crate::traits::{Deterministic, Model};
@@ -39,14 +39,17 @@ pub(super) struct Asynchronous {
     lock_step: Explicit,
     clock: PhaseClock,
     settings: Settings,
+    modulus: u32,
 }
 
 impl Asynchronous {
-    pub(super) fn new(settings: &Settings) -> Result<Asynchronous> {
+    pub(super) fn new(settings: &Settings, instance: &Instance) -> Result<Asynchronous> {
+        let modulus = settings.modulus();
         Ok(Asynchronous {
-            lock_step: Explicit::new(settings.instance.clone())?,
+            modulus,
+            lock_step: Explicit::new(instance.clone())?,
             clock: PhaseClock {
-                modulus: settings.modulus as i32,
+                modulus: modulus as i32,
                 tail: 0,
             },
             settings: settings.clone(),
@@ -54,7 +57,7 @@ impl Asynchronous {
     }
 
     fn n(&self) -> usize {
-        self.settings.instance.processes()
+        self.settings.processes
     }
 
     fn local(&self, rank: u64, process: usize) -> Process {
@@ -107,7 +110,7 @@ impl Asynchronous {
         }
         // The predecessor is as far as `own`, or has ticked into `phase` already.
         let ahead = before.phase == phase;
-        let arriving = if ahead && self.settings.previous {
+        let arriving = if ahead && !self.settings.without_previous {
             before.previous
         } else {
             before.queued
@@ -117,7 +120,7 @@ impl Asynchronous {
             resting: own.resting.into(),
             counter: own.counter.into(),
         };
-        let ring = self.settings.instance.ring();
+        let ring = self.lock_step.instance().ring();
         let top = match ring.programs()[process] {
             Program::Delay => ring.separation().top(),
             _ => 0,
@@ -189,7 +192,7 @@ impl Reachable for Asynchronous {
         };
         // Queues of several tokens exist only before round 1.
         let small = |rank: &u64| (0..self.n()).all(|i| self.local(*rank, i).queued <= 1);
-        let modulus = self.settings.modulus as usize;
+        let modulus = self.modulus as usize;
         // How the clocks begin: at 0 and, where they can, wound once round the ring.
         let turns = 1 + usize::from(modulus <= self.n());
         (0..turns).flat_map(move |turn| {
@@ -237,7 +240,7 @@ impl Reachable for Asynchronous {
             return None;
         }
         let tokens: u64 = (0..n).map(|i| self.tokens_at(state, i)).sum();
-        (tokens != self.settings.instance.tokens() as u64).then_some("conserved")
+        (tokens != self.lock_step.instance().tokens() as u64).then_some("conserved")
     }
 
     fn measure(&self, state: &State) -> u64 {

@@ -1,47 +1,34 @@
 //! The report on all placements of the delays together.
 
-use super::Instance;
-use super::report::by_own_engines;
+use super::report::{check_by_cases, check_every_state};
+use super::{Instance, Settings};
 use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
-use crate::model::Search;
 use crate::report::{Figure, Report};
 use crate::schedule::bits;
+use crate::settings::separation;
 
 #[cfg(test)]
 mod tests;
 
-/// Rings of one size with every non-empty set of delays, one per rotation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AllPlacements {
-    /// n, at most 24.
-    pub processes: usize,
-    /// m.
-    pub tokens: usize,
-    /// d.
-    pub separation: u32,
-    /// How each is checked.
-    pub search: Search,
-}
-
-/// Checks all placements and sums up.
+/// Checks every non-empty set of delays, one per rotation, and sums up.
 ///
 /// The report's states and legitimate states are totals over the placements
 /// checked; the worst case is the worst of all, with its witness.
-///
-/// # Errors
-///
-/// As [`check`](super::check); also with more than 24 processes.
-pub fn check_all(settings: &AllPlacements, control: &Control) -> Result<Report> {
-    let (processes, tokens) = (settings.processes, settings.tokens);
-    let (separation, search) = (settings.separation, settings.search);
+pub(super) fn check_all(settings: &Settings, control: &Control) -> Result<Report> {
+    let processes = settings.processes;
+    let tokens = settings.tokens.on(processes);
+    let separation = separation(settings.separation, processes, tokens);
     TooLarge::bound("processes with all placements of delays", processes, 24)?;
     let mut placements = 0;
     let mut total: Option<Report> = None;
     for set in (1..1_u64 << processes).filter(|&set| is_first_rotation(set, processes)) {
         placements += 1;
         let instance = Instance::with_delays(processes, tokens, separation, bits(set))?;
-        let report = by_own_engines(&instance, search, control)?;
+        let report = match settings.unreduced {
+            true => check_every_state(&instance, control)?,
+            false => check_by_cases(&instance, control)?,
+        };
         total = Some(match total {
             None => report,
             Some(total) => combine(total, report),

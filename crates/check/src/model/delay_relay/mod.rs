@@ -11,22 +11,42 @@ pub mod piles;
 pub mod reduced;
 mod report;
 
-pub use all_placements::{AllPlacements, check_all};
 pub use explicit::Explicit;
-pub use report::check;
+pub(super) use report::file;
+pub use report::{check, check_by_cases, check_every_state};
 
 use std::fmt;
 
 use headway_core::bound::widest_gap;
 use headway_core::{Process, Program, Ring, Separation};
+use headway_sim::placement::Delays;
 use num_bigint::BigUint;
 
 use crate::error::{CheckError, Result, TooLarge};
 use crate::placements;
+use crate::settings::{Tokens, places, separation, settings};
 
 /// Rings up to this size are explored; larger ones have too many states anyway.
 pub const MAX_PROCESSES: usize = 64;
 const MAX_TOKENS: usize = 255;
+
+settings! {
+    /// A ring of delays and relays, or all of one size.
+    Settings {
+        /// Number of processes
+        processes: usize = 12, "N";
+        /// Number of tokens
+        tokens: Tokens = Tokens::UpTo(3), "M";
+        /// Hops to keep between successive tokens [default: N/M]
+        separation: Option<u32> = None, "D";
+        /// Which processes delay: all, every:K or at:0,5,9
+        delays: Delays = Delays::All, "WHICH";
+        /// Check every placement of delays, one per rotation
+        all_placements: bool = false, "", not delays;
+        /// Visit every single state, without the reductions
+        unreduced: bool = false, "";
+    }
+}
 
 /// A ring of delays and relays, and how many tokens circulate on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +100,20 @@ impl Instance {
         let ring = Ring::with_delays(separation, processes, delays)
             .map_err(|error| CheckError::settings(error.to_string()))?;
         Instance::new(ring, tokens)
+    }
+
+    /// The ring that settings describe.
+    pub(crate) fn of(
+        processes: usize,
+        tokens: Tokens,
+        given: Option<u32>,
+        delays: &Delays,
+    ) -> Result<Instance> {
+        let tokens = tokens.on(processes);
+        let separation = separation(given, processes, tokens);
+        // Refused, before its delays are listed.
+        TooLarge::bound("processes", processes, MAX_PROCESSES as u64)?;
+        Instance::with_delays(processes, tokens, separation, places(delays, processes)?)
     }
 
     /// The ring.

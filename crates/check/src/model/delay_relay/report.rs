@@ -3,80 +3,108 @@
 use headway_core::bound::{gaps, worst_last_rest, worst_legitimate_at};
 use headway_core::{Configuration, Process, Ring};
 
+use super::all_placements::check_all;
 use super::reduced::{self, REDUCTIONS, ReducedAnswer};
-use super::{Explicit, Instance, piles, show};
+use super::{Explicit, Instance, Settings, piles, show};
 use crate::control::Control;
 use crate::error::Result;
 use crate::function;
-use crate::model::Search;
 use crate::protocol::built_in::{self, AsFile};
 use crate::report::{Figure, Property, Report, Trace, Worst, distribution};
 use crate::traits::Model;
 
 const NAME: &str = "delay-relay";
 
-/// Checks one instance: by cases, or state by state.
+/// Checks a ring of delays and relays, or all of one size.
 ///
 /// ```
-/// use headway_check::{Control, Search, model::delay_relay::{self, Instance}};
-/// let ring = Instance::uniform(6, 2, 3).unwrap();
-/// let report = delay_relay::check(&ring, Search::Reduced, &Control::default()).unwrap();
+/// use headway_check::{Control, model::delay_relay::{self, Settings}};
+/// let ring = Settings { processes: 6, tokens: 2.into(), ..Settings::default() };
+/// let report = delay_relay::check(&ring, &Control::default()).unwrap();
 /// assert!(report.all_hold());
 /// assert_eq!(report.states, 56_862_u32.into());
 /// ```
 ///
 /// # Errors
 ///
-/// When the instance is too large, or when stopped.
-pub fn check(instance: &Instance, search: Search, control: &Control) -> Result<Report> {
-    let own = by_own_engines(instance, search, control);
-    if search == Search::EveryState || !instance.feasible() {
+/// When a setting is out of its range or the ring is too large, or when stopped.
+pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
+    if settings.all_placements {
+        return check_all(settings, control);
+    }
+    let instance = settings.instance()?;
+    if settings.unreduced {
+        return check_every_state(&instance, control);
+    }
+    let own = check_by_cases(&instance, control);
+    if !instance.feasible() {
         return own;
     }
+    built_in::or_by_diagrams(own, &as_file(&instance), control)
+}
+
+pub(in crate::model) fn file(settings: &Settings) -> Result<AsFile> {
+    Ok(as_file(&settings.instance()?))
+}
+
+impl Settings {
+    fn instance(&self) -> Result<Instance> {
+        let (tokens, separation) = (self.tokens, self.separation);
+        Instance::of(self.processes, tokens, separation, &self.delays)
+    }
+}
+
+fn as_file(instance: &Instance) -> AsFile {
     let delays = instance.ring().delays();
     let who: Vec<String> = delays.map(|place| format!("p = {place}")).collect();
-    let who = format!("delays(p) = {}", who.join(" or "));
-    let file = AsFile {
+    let who = match who.is_empty() {
+        true => "false".to_owned(),
+        false => who.join(" or "),
+    };
+    let text = built_in::DELAY_RELAY;
+    AsFile {
         model: NAME,
-        instance: &instance.to_string(),
-        text: &built_in::DELAY_RELAY.replace("delays(p) = true", &who),
-        set: &[
+        instance: instance.to_string(),
+        text: text
+            .replace("delays(p) = true", &format!("delays(p) = {who}"))
+            .into(),
+        set: vec![
             ("n", instance.processes() as i64),
             ("m", instance.tokens() as i64),
             ("d", instance.separation().into()),
         ],
         scheduler: None,
-    };
-    built_in::or_by_diagrams(own, &file, control)
+    }
 }
 
-/// Without decision diagrams.
-pub(super) fn by_own_engines(
-    instance: &Instance,
-    search: Search,
-    control: &Control,
-) -> Result<Report> {
-    match search {
-        Search::Reduced => {
-            let (answer, reductions) = if piles::applies(instance) {
-                let reductions = vec![REDUCTIONS[0], REDUCTIONS[1], piles::REDUCTION];
-                (piles::explore(instance, control)?, reductions)
-            } else {
-                let answer = reduced::explore(instance, control)?;
-                (answer, REDUCTIONS.to_vec())
-            };
-            let reductions = reductions.into_iter().map(str::to_owned).collect();
-            Ok(Report {
-                reductions,
-                ..report(instance, answer)
-            })
-        }
-        Search::EveryState => {
-            let model = Explicit::new(instance.clone())?;
-            let start = |rank| Some(configuration(instance, model.processes(&model.state(rank))));
-            function::report(&model, NAME, instance.to_string(), control, start)
-        }
-    }
+/// Checks one instance by cases, or by piles where that is possible.
+///
+/// # Errors
+///
+/// When the instance is too large, or when stopped.
+pub fn check_by_cases(instance: &Instance, control: &Control) -> Result<Report> {
+    let (answer, reductions) = if piles::applies(instance) {
+        let reductions = vec![REDUCTIONS[0], REDUCTIONS[1], piles::REDUCTION];
+        (piles::explore(instance, control)?, reductions)
+    } else {
+        (reduced::explore(instance, control)?, REDUCTIONS.to_vec())
+    };
+    let reductions = reductions.into_iter().map(str::to_owned).collect();
+    Ok(Report {
+        reductions,
+        ..report(instance, answer)
+    })
+}
+
+/// Checks one instance state by state.
+///
+/// # Errors
+///
+/// When the instance is too large, or when stopped.
+pub fn check_every_state(instance: &Instance, control: &Control) -> Result<Report> {
+    let model = Explicit::new(instance.clone())?;
+    let start = |rank| Some(configuration(instance, model.processes(&model.state(rank))));
+    function::report(&model, NAME, instance.to_string(), control, start)
 }
 
 fn report(instance: &Instance, answer: ReducedAnswer) -> Report {

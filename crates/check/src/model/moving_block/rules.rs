@@ -2,7 +2,7 @@
 
 use headway_core::moving_block::Ahead;
 
-use super::{MAX_PROCESSES, Settings, Variant};
+use super::{Block, MAX_PROCESSES};
 
 /// What lies between a process and its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(super) const KINDS: [(Kind, &str); 4] = [
     (Kind::Give, "give"),
 ];
 
-impl Settings {
+impl Block {
     fn place(state: &State, index: usize) -> Place {
         Place::unpack(state[index])
     }
@@ -76,44 +76,44 @@ impl Settings {
 
     /// What a process knows of the way ahead.
     fn ahead(&self, place: Place) -> Ahead {
-        let all_received = match self.variant {
-            Variant::OldNews => place.link != Link::Token,
-            _ => place.link == Link::Known,
+        let all_received = match self.believe_old_news {
+            true => place.link != Link::Token,
+            false => place.link == Link::Known,
         };
         Ahead::heard(place.heard.into(), all_received)
     }
 
     fn tells(&self, place: Place) -> u8 {
-        let ahead = match self.variant {
-            Variant::NotSilent => Ahead::Free(place.heard.into()),
-            _ => self.ahead(place),
+        let ahead = match self.tell_old_news {
+            true => Ahead::Free(place.heard.into()),
+            false => self.ahead(place),
         };
         ahead.tells(place.held > 0, self.separation) as u8
     }
 
     /// The state after one action of a process, unless it cannot act or nothing changes.
     pub(super) fn act(&self, state: &State, kind: Kind, index: usize) -> Option<State> {
-        let mut place = Settings::place(state, index);
+        let mut place = Block::place(state, index);
         let next = self.next(index);
         let mut after = *state;
         match kind {
             Kind::Receive if place.link == Link::Token => {
                 place.link = Link::Received;
-                let mut receiver = Settings::place(state, next);
+                let mut receiver = Block::place(state, next);
                 receiver.held += 1;
                 after[next] = receiver.pack();
             }
             Kind::Tell => {
-                place.slot = self.tells(Settings::place(state, next));
+                place.slot = self.tells(Block::place(state, next));
                 if place.link == Link::Received {
                     place.link = Link::Told;
                 }
                 if !self.late_news {
-                    Settings::hear(&mut place);
+                    Block::hear(&mut place);
                     place.slot = 0;
                 }
             }
-            Kind::Hear if self.late_news => Settings::hear(&mut place),
+            Kind::Hear if self.late_news => Block::hear(&mut place),
             Kind::Give if place.held > 0 && self.ahead(place).lets_go(self.separation) => {
                 place.held -= 1;
                 place.link = Link::Token;
@@ -136,7 +136,7 @@ impl Settings {
     fn tokens(&self, state: &State) -> Vec<(usize, usize)> {
         let mut tokens = Vec::new();
         for index in 0..self.processes {
-            let place = Settings::place(state, index);
+            let place = Block::place(state, index);
             tokens.extend((0..place.held).map(|_| (index, index)));
             if place.link == Link::Token {
                 tokens.push((index, index + 1));
@@ -164,7 +164,7 @@ impl Settings {
             let next = self.next(index);
             let free = tokens.iter().map(|token| (token.0 + n - next) % n).min();
             let holds = |news: u8| free.is_none_or(|free| usize::from(news) <= free);
-            let place = Settings::place(state, index);
+            let place = Block::place(state, index);
             match place.link {
                 Link::Token | Link::Received => true,
                 Link::Told => holds(place.slot),
@@ -175,7 +175,7 @@ impl Settings {
 
     pub(super) fn show(&self, state: &State) -> String {
         let places = (0..self.processes).map(|index| {
-            let place = Settings::place(state, index);
+            let place = Block::place(state, index);
             let link = match (self.ahead(place), place.link) {
                 (_, Link::Token) => "hands over".to_string(),
                 (Ahead::Unknown, _) => "knows nothing".to_string(),

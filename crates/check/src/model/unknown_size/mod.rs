@@ -22,6 +22,7 @@
 
 use headway_core::program::Counts;
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
+use headway_sim::placement::Delays;
 use num_bigint::BigUint;
 
 use crate::control::Control;
@@ -29,6 +30,7 @@ use crate::error::{CheckError, Result};
 use crate::model::measure;
 use crate::placements::Placements;
 use crate::report::{Figure, Property, Report, Trace, Worst};
+use crate::settings::{Tokens, places, settings};
 
 mod case;
 mod closure;
@@ -40,36 +42,19 @@ use case::Case;
 const MAX_PROCESSES: usize = 8;
 const MAX_LIMIT: u32 = 100;
 
-/// A ring on which some processes run one of the programs that measure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// n, at most 8.
-    pub processes: usize,
-    /// m, from 1 to n.
-    pub tokens: usize,
-    /// What the measuring processes run.
-    pub program: Program,
-    /// Which processes measure; the others relay.
-    pub measurers: Vec<usize>,
-    /// Where clocks saturate, in rounds: from n to 100.
-    pub limit: u32,
-    /// Turns of all tokens in an epoch of `shortest-lap-epochs`; `None` for as many as
-    /// the proof needs.
-    pub horizon: Option<u32>,
-}
-
-impl Settings {
-    /// All processes measure, with clocks up to 2n.
-    pub fn new(program: Program, processes: usize, tokens: usize) -> Settings {
-        Settings {
-            processes,
-            tokens,
-            program,
-            // Larger rings are refused anyway.
-            measurers: (0..processes.min(MAX_PROCESSES)).collect(),
-            limit: Measuring::default_limit(processes),
-            horizon: None,
-        }
+settings! {
+    /// A ring on which some processes run one of the programs that measure; the others relay.
+    Settings {
+        /// Number of processes
+        processes: usize = 3, "N";
+        /// Number of tokens
+        tokens: Tokens = Tokens::UpTo(2), "M";
+        /// Where the measuring clocks saturate [default: 2N]
+        limit: Option<u32> = None, "ROUNDS";
+        /// Which processes measure: all, every:K or at:0,5,9
+        delays: Delays = Delays::All, "WHICH";
+        /// Turns of all tokens in an epoch [default: 4T+4 for a shortest lap of T]
+        horizon: Option<u32> = None, "K";
     }
 }
 
@@ -81,8 +66,8 @@ pub type Round = fn(Program, Process, Measuring, u32, Counts) -> (Process, Measu
 /// # Errors
 ///
 /// When a setting is out of its range; when too large, or when stopped.
-pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
-    check_with(settings, Program::measuring_round, control)
+pub fn check(program: Program, settings: &Settings, control: &Control) -> Result<Report> {
+    check_with(program, settings, Program::measuring_round, control)
 }
 
 /// The same for another rule in the same variables.
@@ -90,8 +75,13 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
 /// # Errors
 ///
 /// As [`check`].
-pub fn check_with(settings: &Settings, round: Round, control: &Control) -> Result<Report> {
-    let model = UnknownSize::new(settings, round)?;
+pub fn check_with(
+    program: Program,
+    settings: &Settings,
+    round: Round,
+    control: &Control,
+) -> Result<Report> {
+    let model = UnknownSize::new(program, settings, round)?;
     let closure = closure::check(&model, control)?;
     let found = explore::explore(&model, control)?;
     let lasso = found.lasso.as_ref();
@@ -106,8 +96,8 @@ pub fn check_with(settings: &Settings, round: Round, control: &Control) -> Resul
     }
     let worst = found.worst.as_ref();
     Ok(Report {
-        model: settings.program.name().into(),
-        instance: model.instance(settings),
+        model: program.name().into(),
+        instance: model.instance(settings.horizon),
         states: model.all_states(),
         legitimate: closure.legitimate,
         properties,
@@ -130,8 +120,10 @@ struct UnknownSize {
 }
 
 impl UnknownSize {
-    fn new(settings: &Settings, round: Round) -> Result<UnknownSize> {
-        let (n, m, program) = (settings.processes, settings.tokens, settings.program);
+    fn new(program: Program, settings: &Settings, round: Round) -> Result<UnknownSize> {
+        let n = settings.processes;
+        let m = settings.tokens.on(n);
+        let limit = settings.limit.unwrap_or(Measuring::default_limit(n));
         let wrong = |problem: String| Err(CheckError::settings(format!("{program}: {problem}")));
         if m == 0 || n < m || n > MAX_PROCESSES {
             return wrong(format!(
@@ -139,21 +131,17 @@ impl UnknownSize {
                  processes; not {n} and {m}"
             ));
         }
-        if (settings.limit as usize) < n || settings.limit > MAX_LIMIT {
+        if (limit as usize) < n || limit > MAX_LIMIT {
             return wrong(format!(
-                "a limit from the ring's size, {n}, to {MAX_LIMIT}, not {}",
-                settings.limit
+                "a limit from the ring's size, {n}, to {MAX_LIMIT}, not {limit}"
             ));
         }
         let per_token = |rounds: usize| rounds / m;
-        if program == Program::ShortestLap && per_token(settings.limit as usize) == per_token(n) {
+        if program == Program::ShortestLap && per_token(limit as usize) == per_token(n) {
             return wrong(format!(
                 "a limit of at least {}, because below it no clock can be wrong",
                 (n / m + 1) * m
             ));
-        }
-        if settings.measurers.is_empty() {
-            return wrong("no process measures; name at least one".to_owned());
         }
         if !program.measures() || program == Program::MeasureAsPrinted {
             return wrong("not a program that several processes can run".to_owned());
@@ -162,13 +150,10 @@ impl UnknownSize {
             return wrong("only shortest-lap-epochs has a horizon".to_owned());
         }
         let mut programs = vec![Program::Relay; n];
-        for &measurer in &settings.measurers {
-            let Some(place) = programs.get_mut(measurer) else {
-                return wrong(format!("there is no process {measurer}"));
-            };
-            *place = program;
+        for measurer in places(&settings.delays, n)? {
+            programs[measurer] = program;
         }
-        let mut parameters = Measuring::new(m as u32, settings.limit);
+        let mut parameters = Measuring::new(m as u32, limit);
         if let Some(turns) = settings.horizon {
             parameters.laps.horizon = std::num::NonZeroU32::new(turns);
             if turns == 0 || m as u32 * turns > 250 {
@@ -194,17 +179,17 @@ impl UnknownSize {
         self.ring.programs()[process].measures()
     }
 
-    fn instance(&self, settings: &Settings) -> String {
-        let horizon = match settings.horizon {
+    fn instance(&self, horizon: Option<u32>) -> String {
+        let horizon = match horizon {
             Some(turns) => format!(", epochs of {turns} turns"),
             None => String::new(),
         };
         format!(
             "{} processes, {} tokens, measured at {:?} up to {} rounds{horizon}, separation {} wanted",
-            settings.processes,
-            settings.tokens,
+            self.ring.len(),
+            self.tokens,
             self.ring.measurers().collect::<Vec<_>>(),
-            settings.limit,
+            self.parameters.limit,
             self.ring.separation(),
         )
     }

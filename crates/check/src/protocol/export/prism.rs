@@ -4,7 +4,13 @@ use std::fmt::Write as _;
 
 use super::super::{Action, Variable};
 use super::{Dialect, Subject};
-use crate::export::QUESTIONS;
+
+const QUESTIONS: &str = "\
+// Closure:      filter(forall, \"legitimate\" => P>=1 [ X \"legitimate\" ])
+// Convergence:  filter(forall, P>=1 [ F \"legitimate\" ])
+// Worst case:   filter(max, R{\"steps\"}max=? [ F \"legitimate\" ])
+// Every state is an initial state.
+";
 
 const PRISM: Dialect = Dialect {
     and: " & ",

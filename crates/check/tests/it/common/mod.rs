@@ -2,8 +2,40 @@
 
 #![allow(dead_code, reason = "every test target uses some of it")]
 
-use headway_check::{Action, Actions, Deterministic, Domains, Fairness, Guarded, Model, Step};
+use headway_check::settings::Given;
+use headway_check::{
+    Action, Actions, CheckError, Control, Deterministic, Domains, Fairness, Guarded, Model,
+    NamedModel, Report, Step,
+};
 use proptest::prelude::*;
+
+/// Checks a model by its name and settings: `monitor processes=4 tokens=1 monitors=0,2`. A
+/// word alone is a switch.
+pub(crate) fn asked(line: &str, control: &Control) -> Result<Report, CheckError> {
+    let (name, given) = words(line);
+    NamedModel::of(name)?.check(&given, control)
+}
+
+/// The same where there is an answer.
+pub(crate) fn report(line: &str) -> Report {
+    asked(line, &Control::default()).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+/// The name and the settings of a line.
+pub(crate) fn words(line: &str) -> (&str, Given) {
+    let mut words = line.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let pair = |word: &str| {
+        let (name, value) = word.split_once('=').unwrap_or((word, "true"));
+        (name.to_owned(), value.to_owned())
+    };
+    (name, words.map(pair).collect())
+}
+
+/// The ways to choose k of n.
+pub(crate) fn binomial(n: usize, k: usize) -> usize {
+    (1..=k).fold(1, |product, i| product * (n + 1 - i) / i)
+}
 
 /// A few states, each of which is its own rank, and what each leads to.
 #[derive(Clone, Debug)]

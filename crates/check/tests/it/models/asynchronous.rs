@@ -1,20 +1,9 @@
 //! delay/relay without lock-step.
 
-use headway_check::model::asynchronous::{self, Settings};
-use headway_check::model::delay_relay::Instance;
-use headway_check::{Control, Report, Scheduler};
 use headway_testkit::tier::pick;
 
+use crate::common::report;
 use crate::models::figure;
-
-fn settings(n: usize, g: u32, delays: &[usize], pace: u32) -> Settings {
-    let ring = Instance::with_delays(n, 2, g, delays.iter().copied()).unwrap();
-    Settings::new(ring, pace)
-}
-
-fn checked(settings: &Settings) -> Report {
-    asynchronous::check(settings, &Control::default()).unwrap()
-}
 
 /// The true distance is at least g - ⌊(g+p)/(p+1)⌋ under every schedule, and that
 /// is met.
@@ -32,7 +21,8 @@ fn true_distances(separations: std::ops::RangeInclusive<u32>) {
     for g in separations {
         let n = 2 * g as usize;
         for pace in 1..=g {
-            let report = checked(&settings(n, g, &[0], pace));
+            let ring = format!("processes={n} tokens=2 separation={g} delays=at:0");
+            let report = report(&format!("asynchronous {ring} pace={pace}"));
             assert!(report.all_hold(), "{}", report.instance);
             let bound = g - (g + pace) / (pace + 1);
             assert_eq!(
@@ -44,31 +34,24 @@ fn true_distances(separations: std::ops::RangeInclusive<u32>) {
     }
 }
 
+const RING: &str = "asynchronous processes=4 tokens=2 separation=2";
+
 #[test]
 fn logical_rounds_are_lock_step_rounds_from_every_state_and_schedule() {
     let states = |scheduler| {
-        let report = checked(&Settings {
-            every_start: true,
-            scheduler,
-            ..settings(4, 2, &[0, 1, 2, 3], 1)
-        });
+        let report = report(&format!("{RING} every_start scheduler={scheduler}"));
         assert!(report.all_hold(), "{report:?}");
         report.states
     };
     // Steps of several processes reach nothing that single steps do not.
-    assert_eq!(states(Scheduler::Central), states(Scheduler::Distributed));
+    assert_eq!(states("central"), states("distributed"));
 }
 
 #[test]
 fn asynchrony_without_previous_state_or_with_a_small_modulus_is_caught() {
-    let all = [0, 1, 2, 3];
-    let good = || settings(4, 2, &all, 1);
-    let with = |modulus| checked(&Settings { modulus, ..good() });
+    let with = |modulus: u32| report(&format!("{RING} values={modulus}"));
     assert!(with(5).all_hold());
-    let forgetful = checked(&Settings {
-        previous: false,
-        ..good()
-    });
+    let forgetful = report(&format!("{RING} without_previous"));
     let broken = forgetful.property("logical-rounds").unwrap();
     assert_eq!(
         broken.counterexample.as_ref().unwrap().states.len(),

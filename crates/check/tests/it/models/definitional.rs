@@ -1,29 +1,25 @@
 //! Tokens by definition: values on rings of their own.
 
-use headway_check::model::definitional::{self, Settings};
-use headway_check::model::delay_relay::Instance;
-use headway_check::{BigUint, Control, Figure, Report, Search};
+use headway_check::{BigUint, Figure, Report};
 
-fn token_rings(n: usize, m: usize, d: u32, k: u32, delays: &[usize], search: Search) -> Report {
-    let settings = Settings {
-        instance: Instance::with_delays(n, m, d, delays.iter().copied()).unwrap(),
-        values: k,
-        search,
-    };
-    definitional::check(&settings, &Control::default()).unwrap()
+use crate::common::report;
+
+fn token_rings(n: usize, m: usize, d: u32, k: u32, delays: &str, how: &str) -> Report {
+    let ring = format!("processes={n} tokens={m} separation={d} delays={delays}");
+    report(&format!("definitional {ring} values={k} {how}"))
 }
 
 /// States by formula: K^(n·m) values, m turns at every process, d counters at every
 /// delay. The reduction by value shift against all states.
 #[test]
 fn tokens_by_definition_converge() {
-    let report = token_rings(4, 2, 2, 5, &[0, 1, 2, 3], Search::Reduced);
+    let report = token_rings(4, 2, 2, 5, "all", "");
     assert!(report.all_hold());
     assert_eq!(
         report.states,
         BigUint::from(5_u64.pow(8) * 2_u64.pow(4) * 2_u64.pow(4))
     );
-    let small = token_rings(3, 1, 2, 4, &[0, 1, 2], Search::Reduced);
+    let small = token_rings(3, 1, 2, 4, "all", "");
     assert!(small.all_hold());
     assert_eq!(small.states, BigUint::from(4_u64.pow(3) * 2_u64.pow(3)));
 }
@@ -31,14 +27,14 @@ fn tokens_by_definition_converge() {
 #[test]
 fn the_value_shift_is_exact() {
     for (n, m, d, k, delays) in [
-        (3, 1, 2, 4, &[0, 1, 2][..]),
-        (3, 1, 3, 4, &[1]),
-        (4, 2, 2, 3, &[0]),
-        (4, 2, 2, 2, &[0, 1]),
-        (3, 2, 1, 4, &[0]),
+        (3, 1, 2, 4, "all"),
+        (3, 1, 3, 4, "at:1"),
+        (4, 2, 2, 3, "at:0"),
+        (4, 2, 2, 2, "at:0,1"),
+        (3, 2, 1, 4, "at:0"),
     ] {
-        let reduced = token_rings(n, m, d, k, delays, Search::Reduced);
-        let mut full = token_rings(n, m, d, k, delays, Search::EveryState);
+        let reduced = token_rings(n, m, d, k, delays, "");
+        let mut full = token_rings(n, m, d, k, delays, "unreduced");
         full.reductions = reduced.reductions.clone();
         // The same state is shown, shifted to 0 at process 0.
         full.witness = reduced.witness.clone();

@@ -1,17 +1,15 @@
 //! Dijkstra's ring and the phase clock, under every scheduler.
 
-use headway_check::model::{k_state, phase_clock};
-use headway_check::{BigUint, Control, Report, Scheduler};
+use headway_check::{BigUint, Report, Scheduler};
 use headway_core::phase_clock::PhaseClock;
 use headway_testkit::tier::pick;
 
-pub(crate) fn k_state(n: usize, k: u32, scheduler: Scheduler) -> Report {
-    let settings = k_state::Settings {
-        values: k,
-        scheduler,
-        ..k_state::Settings::new(n)
-    };
-    k_state::check(&settings, &Control::default()).unwrap()
+use crate::common::report;
+
+fn k_state(n: usize, k: u32, scheduler: Scheduler) -> Report {
+    report(&format!(
+        "k-state processes={n} values={k} scheduler={scheduler}"
+    ))
 }
 
 /// Published for N = K under the distributed scheduler: 3, and 3N(N-1)/2 - N - 1
@@ -56,12 +54,11 @@ fn one_value_less_converges_under_central_schedulers_only() {
 }
 
 fn clocks(n: usize, clock: PhaseClock, scheduler: Scheduler) -> Report {
-    let settings = phase_clock::Settings {
-        processes: n,
-        clock,
-        scheduler,
-    };
-    phase_clock::check(&settings, &Control::default()).unwrap()
+    let PhaseClock { modulus, tail } = clock;
+    let clock = format!("values={modulus} tail={tail}");
+    report(&format!(
+        "phase-clock processes={n} {clock} scheduler={scheduler}"
+    ))
 }
 
 /// Legitimate states by formula: K times the closed walks of n steps -1, 0 or 1

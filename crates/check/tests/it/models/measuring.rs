@@ -1,22 +1,17 @@
 //! The measuring delay, corrected and as printed.
 
-use headway_check::model::measure::Variant::{AsPrinted, Corrected};
-use headway_check::model::measure::{self, Settings, Variant};
-use headway_check::{BigUint, Control, Deterministic, Model, Report};
+use headway_check::model::measure::Variant::AsPrinted;
+use headway_check::model::measure::{self, Settings};
+use headway_check::{BigUint, Deterministic, Model};
 
-use crate::models::binomial;
+use crate::common::{binomial, report};
 
-pub(crate) fn settings(n: usize, m: usize, variant: Variant) -> Settings {
+pub(crate) fn settings(n: usize, m: usize) -> Settings {
     Settings {
         processes: n,
-        tokens: m,
-        limit: 2 * n as u32,
-        variant,
+        tokens: m.into(),
+        ..Settings::default()
     }
-}
-
-fn measured(n: usize, m: usize, variant: Variant) -> Report {
-    measure::check(&settings(n, m, variant), &Control::default()).unwrap()
 }
 
 /// The corrected program converges from every state of its domain. States by
@@ -25,7 +20,7 @@ fn measured(n: usize, m: usize, variant: Variant) -> Report {
 #[test]
 fn corrected_measuring_converges_to_the_largest_separation() {
     for (n, m) in [(4, 2), (5, 2), (6, 2), (6, 3), (7, 3), (8, 2)] {
-        let report = measured(n, m, Corrected);
+        let report = report(&format!("measure processes={n} tokens={m}"));
         assert!(report.all_hold(), "{}", report.instance);
         let placements = binomial(2 * n + m - 1, m);
         let bases = 2 * n / m;
@@ -36,7 +31,7 @@ fn corrected_measuring_converges_to_the_largest_separation() {
     }
     // Worst cases, as the engine found them; the witness is replayed by the core.
     for (n, m, worst) in [(4, 2, 19), (5, 2, 24), (6, 2, 30), (6, 3, 32)] {
-        let report = measured(n, m, Corrected);
+        let report = report(&format!("measure processes={n} tokens={m}"));
         assert_eq!(report.worst.unwrap().steps, worst);
         let (ring, mut state) = report.witness.unwrap().start.unwrap();
         let mut rounds = 0;
@@ -53,7 +48,7 @@ fn corrected_measuring_converges_to_the_largest_separation() {
 /// followed until it repeats.
 #[test]
 fn printed_measuring_fails_in_both_ways_and_shortest_runs_show_it() {
-    let report = measured(6, 2, AsPrinted);
+    let report = report("measure-as-printed processes=6 tokens=2");
     assert!(!report.convergence());
     let dead = report.counterexample("no-deadlock").cloned().unwrap();
     let close = report.counterexample("full-separation").cloned().unwrap();
@@ -66,7 +61,7 @@ fn printed_measuring_fails_in_both_ways_and_shortest_runs_show_it() {
     );
     assert!(dead.states.iter().any(|state| state.contains("base -1")));
 
-    let model = measure::MeasureRing::new(&settings(6, 2, AsPrinted)).unwrap();
+    let model = measure::MeasureRing::new(&settings(6, 2), AsPrinted).unwrap();
     let (mut shortest_dead, mut shortest_close) = (usize::MAX, usize::MAX);
     for rank in 0..model.states() {
         let start = model.state(rank);

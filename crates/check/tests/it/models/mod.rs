@@ -10,20 +10,16 @@ mod monitored;
 mod moving_block;
 mod unknown_size;
 
-use headway_check::model::delay_relay::{self, Instance};
+use crate::common::report;
 use headway_check::model::measure::Variant::{AsPrinted, Corrected};
-use headway_check::model::{definitional as tokens, handover, measure, monitor};
-use headway_check::{BigUint, Control, Deterministic, Figure, Report, Scheduler, Search};
+use headway_check::model::{definitional as tokens, measure, monitor};
+use headway_check::{BigUint, Deterministic, Figure, Report};
 
 fn figure(report: &Report, name: &str) -> u64 {
     match report.figure(name) {
         Some(Figure::Number(number)) => *number,
         other => panic!("{name}: {other:?}"),
     }
-}
-
-fn binomial(n: usize, k: usize) -> usize {
-    (1..=k).fold(1, |product, i| product * (n + 1 - i) / i)
 }
 
 #[test]
@@ -34,15 +30,14 @@ fn answers_do_not_depend_on_threads() {
             .build()
             .unwrap();
         pool.install(|| {
-            let control = Control::default();
-            let ring = Instance::with_delays(7, 2, 3, [0, 1, 4]).unwrap();
-            (
-                delay_relay::check(&ring, Search::EveryState, &control).unwrap(),
-                delay_relay::check(&ring, Search::Reduced, &control).unwrap(),
-                guarded::k_state(5, 5, Scheduler::Distributed),
-                guarded::k_state(5, 4, Scheduler::Distributed),
-                measure::check(&measuring::settings(5, 2, AsPrinted), &control).unwrap(),
-            )
+            [
+                "delay-relay processes=7 tokens=2 separation=3 delays=at:0,1,4",
+                "delay-relay processes=7 tokens=2 separation=3 delays=at:0,1,4 unreduced",
+                "k-state processes=5 values=5 scheduler=distributed",
+                "k-state processes=5 values=4 scheduler=distributed",
+                "measure-as-printed processes=5 tokens=2",
+            ]
+            .map(report)
         })
     };
     let one = with(1);
@@ -55,9 +50,8 @@ fn answers_do_not_depend_on_threads() {
 /// (with capacity 1 that would be no number at all).
 #[test]
 fn handover_needs_twice_as_many_numbers_as_a_channel_holds() {
-    let check = |values, capacity| {
-        let settings = handover::Settings { values, capacity };
-        handover::check(&settings, &Control::default()).unwrap()
+    let check = |values: u32, capacity: usize| {
+        report(&format!("handover values={values} capacity={capacity}"))
     };
     assert!(check(2, 1).all_hold(), "the alternating bit");
     assert!(check(4, 2).all_hold());
@@ -90,16 +84,25 @@ fn spaces_are_closed() {
         }
     }
     for variant in [Corrected, AsPrinted] {
-        closed(&measure::MeasureRing::new(&measuring::settings(4, 2, variant)).unwrap());
+        closed(&measure::MeasureRing::new(&measuring::settings(4, 2), variant).unwrap());
     }
-    for (supply, monitors) in [(3, &[0][..]), (2, &[0, 1])] {
-        let settings = monitored::settings(3, 1, 2, supply, monitors);
+    for (supply, monitors) in [(3, vec![0]), (2, vec![0, 1])] {
+        let settings = monitor::Settings {
+            processes: 3,
+            tokens: 1.into(),
+            separation: Some(2),
+            supply: Some(supply),
+            monitors,
+        };
         closed(&monitor::MonitoredRing::new(&settings).unwrap());
     }
     let settings = tokens::Settings {
-        instance: Instance::with_delays(3, 2, 2, [0]).unwrap(),
-        values: 3,
-        search: Search::EveryState,
+        processes: 3,
+        tokens: 2.into(),
+        separation: Some(2),
+        delays: "at:0".parse().unwrap(),
+        values: Some(3),
+        unreduced: true,
     };
     closed(&tokens::Definitional::new(&settings).unwrap());
 }

@@ -1,27 +1,20 @@
 //! Monitors that keep the number of tokens.
 
-use headway_check::model::monitor::{self, Settings};
-use headway_check::{BigUint, Control, Report};
+use headway_check::{BigUint, Report};
 use headway_testkit::tier::pick;
 
-use crate::models::binomial;
+use crate::common::{binomial, report};
 
-pub(crate) fn settings(n: usize, m: usize, d: u32, supply: usize, monitors: &[usize]) -> Settings {
-    Settings {
-        supply,
-        monitors: monitors.to_vec(),
-        ..Settings::new(n, m, d)
-    }
-}
-
-fn check(n: usize, m: usize, d: u32, supply: usize, monitors: &[usize]) -> Report {
-    let settings = settings(n, m, d, supply, monitors);
-    monitor::check(&settings, &Control::default()).unwrap()
+fn check(n: usize, m: usize, d: u32, supply: usize, monitors: &str) -> Report {
+    let ring = format!("processes={n} tokens={m} separation={d}");
+    report(&format!(
+        "monitor {ring} supply={supply} monitors={monitors}"
+    ))
 }
 
 /// One monitor converges; states by formula.
 fn monitored(n: usize, m: usize, d: u32, supply: usize) {
-    let report = check(n, m, d, supply, &[0]);
+    let report = check(n, m, d, supply, "0");
     assert!(report.all_hold(), "{}", report.instance);
     let placements: usize = (0..=supply).map(|t| binomial(2 * n + t - 1, t)).sum();
     let variables = d as usize * 2 * n * (n + 1) * 2;
@@ -39,7 +32,7 @@ fn one_monitor_converges_from_any_number_of_tokens_and_two_interfere() {
     for &(n, m, d, supply) in &rings[..pick(1, 3, 3)] {
         monitored(n, m, d, supply);
     }
-    let two = check(4, 1, 2, 3, &[0, 2]);
+    let two = check(4, 1, 2, 3, "0,2");
     assert!(two.closure() && !two.convergence());
     let run = two.counterexample("convergence").cloned().unwrap();
     assert!(run.repeats_from.is_some());
@@ -53,7 +46,7 @@ fn a_surplus_may_hide_from_samples_that_keep_pace_with_it() {
         for n in d.max(2)..=6 {
             for m in 1..=(n / d).min(3) {
                 let (n, m) = (n as usize, m as usize);
-                let report = check(n, m, d, m + 1, &[0]);
+                let report = check(n, m, d, m + 1, "0");
                 let every = d as usize;
                 let in_pace = (2 * n).is_multiple_of(every) && !n.is_multiple_of(every);
                 let hides = in_pace && m == n / every || every == 1 && m == n;

@@ -1,13 +1,24 @@
 //! Rings on which several processes measure (docs/unknown-size.md).
 
+use crate::common::asked;
 use headway_check::model::unknown_size::{self, Settings};
 use headway_check::{BigUint, Control, Figure, Report};
 use headway_core::program::Counts;
 use headway_core::{Measuring, Process, Program};
+use headway_sim::placement::Delays;
 use headway_testkit::tier::pick;
 
-fn report(settings: &Settings) -> Report {
-    unknown_size::check(settings, &Control::default()).unwrap()
+fn report(program: Program, settings: &Settings) -> Report {
+    unknown_size::check(program, settings, &Control::default()).unwrap()
+}
+
+/// All processes measure, with clocks up to 2n.
+fn ring(processes: usize, tokens: usize) -> Settings {
+    Settings {
+        processes,
+        tokens: tokens.into(),
+        ..Settings::default()
+    }
 }
 
 /// Runs the witness as the core does; rounds to the first legitimate state.
@@ -45,11 +56,11 @@ fn the_programs_converge_from_every_state() {
         (ShortestLap, 3, 3, all, 20),
     ];
     for &(program, n, m, at, worst) in &rings[..pick(8, rings.len(), rings.len())] {
-        let mut settings = Settings::new(program, n, m);
+        let mut settings = ring(n, m);
         if !at.is_empty() {
-            settings.measurers = at.to_vec();
+            settings.delays = Delays::At(at.to_vec());
         }
-        let report = report(&settings);
+        let report = report(program, &settings);
         assert!(report.all_hold(), "{}", report.instance);
         // A process that runs shortest-lap may end with too low an estimate.
         let estimates = match program {
@@ -68,7 +79,7 @@ fn the_programs_converge_from_every_state() {
 /// What a case stands for is counted by formula; it is far more than cases.
 #[test]
 fn all_states_are_counted() {
-    let report = report(&Settings::new(Program::ShortestLap, 3, 2));
+    let report = report(Program::ShortestLap, &ring(3, 2));
     // Timing, ignore, clock, base, counter, previous, arrived and shortest at each
     // process, and two tokens in six places.
     let local = BigUint::from(2 * 2 * 7 * 3 * 3 * 7 * 7 * 7_u32);
@@ -84,30 +95,37 @@ fn all_states_are_counted() {
 fn every_state_one_by_one_gives_the_same() {
     for (n, m, limit) in [(2, 1, 4), (2, 2, 4), (3, 2, 4)] {
         let settings = Settings {
-            measurers: vec![0],
-            limit,
-            ..Settings::new(Program::HopCount, n, m)
+            delays: Delays::At(vec![0]),
+            limit: Some(limit),
+            ..ring(n, m)
         };
         // What the token will show is as good as what it was marked with.
-        one_by_one(&settings, |variables, processes, value| {
-            let behind = (1..=n).flat_map(|hops| {
-                let tokens = processes[n - hops].tokens() as usize;
-                std::iter::repeat_n(hops as u32, tokens)
-            });
-            let due = behind.cycle().nth(variables.ignore as usize).unwrap();
-            variables.mark = due.wrapping_sub(value);
+        one_by_one(
+            Program::HopCount,
+            &settings,
+            |variables, processes, value| {
+                let behind = (1..=n).flat_map(|hops| {
+                    let tokens = processes[n - hops].tokens() as usize;
+                    std::iter::repeat_n(hops as u32, tokens)
+                });
+                let due = behind.cycle().nth(variables.ignore as usize).unwrap();
+                variables.mark = due.wrapping_sub(value);
+            },
+        );
+        one_by_one(Program::Measure, &settings, |variables, _, value| {
+            variables.elapsed = value;
         });
-        let settings = Settings {
-            program: Program::Measure,
-            ..settings
-        };
-        one_by_one(&settings, |variables, _, value| variables.elapsed = value);
     }
 }
 
-fn one_by_one(settings: &Settings, clock: impl Fn(&mut Measuring, &[Process], u32)) {
-    let (n, m) = (settings.processes, settings.tokens);
-    let report = report(settings);
+fn one_by_one(
+    program: Program,
+    settings: &Settings,
+    clock: impl Fn(&mut Measuring, &[Process], u32),
+) {
+    let n = settings.processes;
+    let (m, limit) = (settings.tokens.on(n), settings.limit.unwrap());
+    let report = report(program, settings);
     let (ring, _) = report.witness.clone().unwrap().start.unwrap();
     let (mut worst, mut legitimate, mut states) = (0, 0_u64, 0_u64);
     for slots in 0..(2 * n as u64).pow(m as u32) {
@@ -126,9 +144,9 @@ fn one_by_one(settings: &Settings, clock: impl Fn(&mut Measuring, &[Process], u3
                 &mut process.resting
             }) += 1;
         }
-        let new = Measuring::new(m as u32, settings.limit);
+        let new = Measuring::new(m as u32, limit);
         let bases = new.largest_base();
-        for value in 0..2 * m as u32 * (settings.limit + 1) {
+        for value in 0..2 * m as u32 * (limit + 1) {
             for (base, counter) in (0..=bases).flat_map(|b| (0..=bases).map(move |c| (b, c))) {
                 let mut variables = Measuring {
                     timing: value % 2 == 0,
@@ -183,10 +201,10 @@ fn the_corrected_figure_6_at_two_processes() {
         (6, 3, [0, 3], None),
     ] {
         let settings = Settings {
-            measurers: at.to_vec(),
-            ..Settings::new(Program::Measure, n, m)
+            delays: Delays::At(at.to_vec()),
+            ..ring(n, m)
         };
-        let report = report(&settings);
+        let report = report(Program::Measure, &settings);
         assert!(report.closure(), "{}", report.instance);
         let lasso = report.counterexample("convergence");
         assert_eq!(
@@ -214,11 +232,11 @@ fn the_corrected_figure_6_at_two_processes() {
 fn a_short_horizon_is_rejected() {
     let settles = |n: usize, turns| {
         let settings = Settings {
-            limit: n as u32 + 1,
+            limit: Some(n as u32 + 1),
             horizon: Some(turns),
-            ..Settings::new(Program::ShortestLapEpochs, n, 1)
+            ..ring(n, 1)
         };
-        report(&settings).convergence()
+        report(Program::ShortestLapEpochs, &settings).convergence()
     };
     assert!(!settles(2, 1));
     assert!(settles(2, 2));
@@ -243,70 +261,41 @@ fn broken_rules_are_rejected() {
     };
     for rule in [never_raise, raise_at_once, never_lower] {
         let settings = Settings {
-            measurers: vec![0, 1],
-            ..Settings::new(Program::ShortestLap, 4, 2)
+            delays: Delays::At(vec![0, 1]),
+            ..ring(4, 2)
         };
-        let check = unknown_size::check_with(&settings, rule, &Control::default());
+        let control = Control::default();
+        let check = unknown_size::check_with(Program::ShortestLap, &settings, rule, &control);
         assert!(!check.unwrap().all_hold());
     }
 }
 
 #[test]
 fn settings_out_of_range_are_refused() {
-    let fine = Settings::new(Program::ShortestLap, 3, 2);
-    for (wrong, says) in [
-        (
-            Settings {
-                tokens: 0,
-                ..fine.clone()
-            },
-            "at least 1 token",
-        ),
-        (
-            Settings {
-                tokens: 4,
-                ..fine.clone()
-            },
-            "at most as many as processes",
-        ),
-        (
-            Settings {
-                limit: 2,
-                ..fine.clone()
-            },
-            "a limit from",
-        ),
-        (
-            Settings {
-                measurers: vec![],
-                ..fine.clone()
-            },
-            "no process measures",
-        ),
-        (
-            Settings {
-                measurers: vec![3],
-                ..fine.clone()
-            },
-            "no process 3",
-        ),
-        (
-            Settings {
-                horizon: Some(2),
-                ..fine.clone()
-            },
-            "has a horizon",
-        ),
-        (
-            Settings {
-                program: Program::Delay,
-                ..fine.clone()
-            },
-            "not a program",
-        ),
+    for (line, says) in [
+        ("shortest-lap tokens=0", "at least 1 token"),
+        ("shortest-lap tokens=4", "at most as many as processes"),
+        ("shortest-lap limit=2", "a limit from"),
+        ("shortest-lap delays=at:3", "no process 3"),
+        ("shortest-lap delays=every:4 horizon=2", "no meaning"),
+        ("shortest-lap-epochs horizon=0", "a horizon from 1"),
     ] {
-        let refused = unknown_size::check(&wrong, &Control::default());
-        let error = refused.unwrap_err().to_string();
+        let error = asked(line, &Control::default()).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
+    let refused = |program, settings: &Settings| {
+        let refused = unknown_size::check(program, settings, &Control::default());
+        refused.unwrap_err().to_string()
+    };
+    let with_horizon = Settings {
+        horizon: Some(2),
+        ..ring(3, 2)
+    };
+    assert!(refused(Program::ShortestLap, &with_horizon).contains("has a horizon"));
+    let nobody = Settings {
+        delays: Delays::At(Vec::new()),
+        ..ring(3, 2)
+    };
+    assert!(refused(Program::ShortestLap, &nobody).contains("no process delays"));
+    assert!(refused(Program::Delay, &ring(3, 2)).contains("not a program"));
 }

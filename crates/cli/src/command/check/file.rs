@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 use headway_answer::check::{in_protocol, protocol_failure};
 use headway_check::protocol::{Compiled, Format, MAX_WRITTEN, Protocol, write_space};
-use headway_check::{CheckError, Scheduler};
+use headway_check::{CheckError, NamedModel, Scheduler};
 
 use crate::failure::{Failure, read_text, write_to};
 
@@ -31,7 +31,7 @@ fn protocol_path(text: &str) -> Result<PathBuf, String> {
         return Ok(text.into());
     }
     // In `headway check` they are subcommands, so this is about `headway export`.
-    if ["delay-relay", "k-state"].contains(&text) {
+    if NamedModel::of(text).is_ok_and(NamedModel::has_file) {
         return Err(format!("this is a model, not a file: give --model {text}"));
     }
     Err(

@@ -1,14 +1,15 @@
 //! Clocks that are in step with their neighbours and yet wound round the ring.
 
 use super::*;
-use crate::model::delay_relay::Instance;
 
 fn wound(modulus: u32, phases: [u8; 4]) -> bool {
     let settings = Settings {
-        modulus,
-        ..Settings::new(Instance::uniform(4, 1, 2).unwrap(), 1)
+        values: Some(modulus),
+        processes: 4,
+        ..Settings::default()
     };
-    let model = Asynchronous::new(&settings).unwrap();
+    let instance = Instance::uniform(4, 1, 2).unwrap();
+    let model = Asynchronous::new(&settings, &instance).unwrap();
     model.wound(&model.start(0, |process| phases[process]))
 }
 
