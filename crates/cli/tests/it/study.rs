@@ -46,7 +46,7 @@ fn a_complete_sweep_is_left_as_it_is() {
 fn an_exported_ring_is_as_large_as_the_help_says() {
     let exported = headway("export promela --model k-state");
     assert!(
-        exported.out.contains("6 processes, 6 values"),
+        exported.out.contains("ring(6), n = 6, k = 6"),
         "{}",
         exported.out
     );
