@@ -4,8 +4,8 @@
 //! `cargo run --release -p headway-check --example worst_cases -- 9` takes seconds,
 //! 13 some minutes.
 
+use headway_check::Control;
 use headway_check::model::delay_relay::{Settings, check};
-use headway_check::{Control, Figure};
 
 fn main() {
     let largest = match std::env::args().nth(1).as_deref().map(str::parse) {
@@ -36,17 +36,14 @@ fn main() {
                         std::process::exit(2);
                     }
                 };
-                let number = |name| match report.figure(name) {
-                    Some(Figure::Number(number)) => *number,
-                    _ => 0,
-                };
-                placements += number("placements");
+                let checked = report.figures.placements.unwrap_or(0);
+                placements += checked;
                 wrong += u32::from(!report.all_hold());
                 println!(
                     "{n} {m} {d} {} {} {} {}",
-                    number("placements"),
+                    checked,
                     report.worst.map_or(0, |worst| worst.steps),
-                    number("worst_last_rest"),
+                    report.figures.worst_last_rest.unwrap_or(0),
                     if report.all_hold() { "agree" } else { "DIFFER" }
                 );
             }

@@ -19,7 +19,7 @@ use headway_core::{Configuration, Ring};
 use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::parallel;
-use crate::report::{Lasso, Property, Report, Trace, Worst, distribution, follow};
+use crate::report::{Figures, Lasso, Property, Report, Trace, Worst, follow};
 use crate::traits::Deterministic;
 
 mod cells;
@@ -119,7 +119,7 @@ pub(crate) fn report<M: Deterministic>(
         properties,
         worst: answer.worst.map(|(_, rounds)| Worst::in_rounds(rounds)),
         witness: answer.worst.map(|(rank, _)| traced(&trace(model, rank))),
-        figures: distribution(counts, answer.never.into()).collect(),
+        figures: Figures::of_distances(counts, answer.never.into()),
         ..Report::default()
     })
 }

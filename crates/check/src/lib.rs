@@ -26,6 +26,6 @@ pub use domains::Domains;
 pub use error::{CheckError, Result, TooLarge};
 pub use model::{MODELS, NamedModel};
 pub use num_bigint::BigUint;
-pub use report::{Figure, Lasso, Property, Report, Trace, Worst};
+pub use report::{Figures, Lasso, Property, Report, Trace, Worst};
 pub use schedule::{Scheduler, UnknownScheduler};
 pub use traits::{Action, Actions, Deterministic, Fairness, Guarded, Model, Moves, Step};

@@ -6,6 +6,7 @@ use std::hash::Hash;
 
 use headway_core::{Configuration, Ring};
 use num_bigint::BigUint;
+use serde::{Serialize, Serializer};
 
 use crate::Scheduler;
 use crate::traits::Model;
@@ -29,8 +30,8 @@ pub struct Report {
     pub worst: Option<Worst>,
     /// A run that is as slow as the worst case.
     pub witness: Option<Trace>,
-    /// Further figures, each with its name.
-    pub figures: Vec<(&'static str, Figure)>,
+    /// Further figures.
+    pub figures: Figures,
     /// Reductions used, in words; empty when every state was visited.
     pub reductions: Vec<String>,
 }
@@ -62,12 +63,6 @@ impl Report {
     /// A run that breaks the property of that name, if one does.
     pub fn counterexample(&self, name: &str) -> Option<&Trace> {
         self.property(name)?.counterexample.as_ref()
-    }
-
-    /// The figure of that name.
-    pub fn figure(&self, name: &str) -> Option<&Figure> {
-        let named = self.figures.iter().find(|(found, _)| *found == name);
-        named.map(|(_, figure)| figure)
     }
 }
 
@@ -148,31 +143,97 @@ impl Worst {
     }
 }
 
-/// A further figure.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Figure {
-    /// A number that stays small.
-    Number(u64),
-    /// A number of states, of any size.
-    Count(BigUint),
-    /// Numbers of states, by index.
-    Counts(Vec<BigUint>),
-    /// A mean.
-    Real(f64),
-    /// Something else, in words.
-    Text(String),
+/// What is known of some models: each is a key of the JSON, left out where it is not known. A
+/// number of states is text there, because most readers of JSON lose digits above 2^53.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Figures {
+    /// How many states take 0, 1, 2, … rounds, as text.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "texts")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Vec<String>>"))]
+    pub distribution: Option<Vec<BigUint>>,
+    /// The mean of that distribution, from exact sums.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// States that never become legitimate, as text.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "text")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    pub never: Option<BigUint>,
+    /// States from which some run never becomes legitimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diverging: Option<u64>,
+    /// Where chance decides: the worst expected number of steps, a fraction such as 4/3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_steps_exact: Option<String>,
+    /// The worst expected number of steps is at least this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_steps_low: Option<f64>,
+    /// The worst expected number of steps is at most this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_steps_high: Option<f64>,
+    /// The worst case in steps if chance were against it too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certain_steps: Option<u64>,
+    /// How the states of a protocol file were explored, and why so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// How many states take 0, 1, 2, … steps at worst.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "texts")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Vec<String>>"))]
+    pub layers: Option<Vec<BigUint>>,
+    /// States from which some run never becomes legitimate.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "text")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    pub diverging_states: Option<BigUint>,
+    /// Nodes of the largest decision diagram.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagram_nodes: Option<u64>,
+    /// Placements of tokens followed, up to rotation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placements_followed: Option<u64>,
+    /// Sets of states followed to their end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cases_followed: Option<u64>,
+    /// Placements of delays, up to rotation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placements: Option<u64>,
+    /// The last round, counted from the start or the last fault, after which a token can rest,
+    /// over all states of this ring; null: there is no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_last_rest: Option<u64>,
+    /// Transitions between states.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps_between_states: Option<u64>,
+    /// Smallest distance between tokens in real time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_true_distance: Option<u64>,
+    /// The proved bound of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub true_distance_bound: Option<u64>,
+    /// Cases that were looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cases: Option<u64>,
 }
 
-/// The figures of a distribution: how many states take 0, 1, 2, … rounds, their mean, and
-/// how many never become legitimate.
-pub(crate) fn distribution(
-    counts: Vec<BigUint>,
-    never: BigUint,
-) -> impl Iterator<Item = (&'static str, Figure)> {
-    let mean = mean(&counts).map(|mean| ("mean", Figure::Real(mean)));
-    let never = (never > BigUint::ZERO).then_some(("never", Figure::Count(never)));
-    let counts = ("distribution", Figure::Counts(counts));
-    [Some(counts), mean, never].into_iter().flatten()
+impl Figures {
+    /// Of a distribution: how many states take 0, 1, 2, … rounds, their mean, and how many never
+    /// become legitimate.
+    pub(crate) fn of_distances(counts: Vec<BigUint>, never: BigUint) -> Figures {
+        Figures {
+            mean: mean(&counts),
+            distribution: Some(counts),
+            never: (never > BigUint::ZERO).then_some(never),
+            ..Figures::default()
+        }
+    }
+}
+
+fn text<S: Serializer>(count: &Option<BigUint>, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_str(&count.as_ref().unwrap_or(&BigUint::ZERO))
+}
+
+fn texts<S: Serializer>(counts: &Option<Vec<BigUint>>, out: S) -> Result<S::Ok, S::Error> {
+    out.collect_seq(counts.iter().flatten().map(ToString::to_string))
 }
 
 /// The mean of a distribution over 0, 1, 2, …, rounded once; `None` when it is empty.

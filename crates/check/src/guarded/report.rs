@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{GuardedAnswer, explore};
 use crate::control::Control;
 use crate::error::Result;
-use crate::report::{Figure, Lasso, Property, Report, Worst};
+use crate::report::{Figures, Lasso, Property, Report, Worst};
 use crate::schedule::Scheduler;
 use crate::traits::Guarded;
 
@@ -49,7 +49,6 @@ pub(crate) fn report_on<M: Guarded>(
             answer.legitimate_deadlock.map(|rank| path(vec![rank])),
         ),
     ];
-    let diverging = (answer.diverging > 0).then_some(Figure::Number(answer.diverging));
     Report {
         model: name,
         instance,
@@ -63,10 +62,10 @@ pub(crate) fn report_on<M: Guarded>(
             rounds: worst.rounds,
         }),
         witness: answer.worst.map(|_| path(answer.slowest)),
-        figures: diverging
-            .map(|figure| ("diverging", figure))
-            .into_iter()
-            .collect(),
+        figures: Figures {
+            diverging: (answer.diverging > 0).then_some(answer.diverging),
+            ..Figures::default()
+        },
         ..Report::default()
     }
 }

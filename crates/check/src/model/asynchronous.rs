@@ -28,7 +28,7 @@ use crate::Scheduler;
 use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
 use crate::reach;
-use crate::report::{Figure, Property, Report, Trace};
+use crate::report::{Figures, Property, Report, Trace};
 use crate::settings::{Tokens, separation, settings};
 
 mod model;
@@ -189,11 +189,12 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
         legitimate: (answer.states - u64::from(answer.violation.is_some())).into(),
         properties,
         witness: least.filter(|_| all).map(|(_, states)| run(states)),
-        figures: vec![
-            ("steps_between_states", Figure::Number(answer.steps)),
-            ("least_true_distance", Figure::Number(found)),
-            ("true_distance_bound", Figure::Number(bound.into())),
-        ],
+        figures: Figures {
+            steps_between_states: Some(answer.steps),
+            least_true_distance: Some(found),
+            true_distance_bound: Some(bound.into()),
+            ..Figures::default()
+        },
         ..Report::default()
     })
 }

@@ -15,7 +15,7 @@ use num_bigint::BigUint;
 use super::delay_relay::Instance;
 use crate::control::Control;
 use crate::error::{CheckError, Result};
-use crate::report::{Figure, Report};
+use crate::report::Report;
 use crate::settings::{Tokens, settings};
 use crate::traits::{Deterministic, Model};
 use crate::{Domains, function};
@@ -58,13 +58,13 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let class = BigUint::from(model.values).pow(model.tokens as u32);
     report.states *= &class;
     report.legitimate *= &class;
-    for (_, figure) in &mut report.figures {
-        match figure {
-            Figure::Count(count) => *count *= &class,
-            Figure::Counts(counts) => counts.iter_mut().for_each(|count| *count *= &class),
-            Figure::Number(_) | Figure::Real(_) | Figure::Text(_) => {}
-        }
-    }
+    let figures = &mut report.figures;
+    let counts = figures
+        .distribution
+        .iter_mut()
+        .flatten()
+        .chain(&mut figures.never);
+    counts.for_each(|count| *count *= &class);
     report.reductions.push(format!(
         "value shift: one state for the {class} that differ by constants added to a ring's values"
     ));

@@ -16,7 +16,7 @@ use crate::error::{CheckError, Result};
 use crate::protocol::built_in::{self, AsFile};
 use crate::settings::settings;
 use crate::traits::{Guarded, Model, Moves};
-use crate::{Domains, Figure, Report, Scheduler, guarded};
+use crate::{Domains, Report, Scheduler, guarded};
 
 const MAX_PROCESSES: usize = 16;
 /// The most values of the processes that are decoded at once.
@@ -96,11 +96,7 @@ impl Settings {
 fn unshifted(mut report: Report, values: u32) -> Report {
     report.states *= values;
     report.legitimate *= values;
-    for (_, figure) in &mut report.figures {
-        if let Figure::Number(states) = figure {
-            *states *= u64::from(values);
-        }
-    }
+    report.figures.diverging = (report.figures.diverging).map(|count| count * u64::from(values));
     report.reductions = vec![REDUCTION.to_owned()];
     report
 }

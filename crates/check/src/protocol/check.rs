@@ -7,7 +7,7 @@ use super::{Compiled, Protocol, Rule};
 use crate::chance::{self, ChanceAnswer, Chances, Lottery};
 use crate::control::Control;
 use crate::error::{CheckError, Result};
-use crate::report::{Figure, Lasso, Property, Report, Trace};
+use crate::report::{Figures, Lasso, Property, Report, Trace};
 use crate::traits::Model;
 use crate::{Scheduler, guarded};
 
@@ -92,7 +92,7 @@ pub fn check_with(
         "state by state"
     };
     let says = format!("{name}; {states} combinations of values {why}");
-    report.figures.push(("engine", Figure::Text(says)));
+    report.figures.engine = Some(says);
     Ok(report)
 }
 
@@ -131,11 +131,6 @@ fn by_diagrams(protocol: &Protocol, scheduler: Scheduler, control: &Control) -> 
         ));
     }
     let converges = found.divergence.is_none();
-    let mut figures = vec![("layers", Figure::Counts(found.layers.clone()))];
-    if !converges {
-        figures.push(("diverging_states", Figure::Count(found.diverging)));
-    }
-    figures.push(("diagram_nodes", Figure::Number(found.nodes as u64)));
     Ok(Report {
         model: protocol.title().unwrap_or("protocol").to_owned().into(),
         instance: protocol.instance(),
@@ -149,7 +144,12 @@ fn by_diagrams(protocol: &Protocol, scheduler: Scheduler, control: &Control) -> 
             rounds: None,
         }),
         witness: converges.then(|| trace(&found.slowest, None)),
-        figures,
+        figures: Figures {
+            layers: Some(found.layers),
+            diverging_states: (!converges).then_some(found.diverging),
+            diagram_nodes: Some(found.nodes as u64),
+            ..Figures::default()
+        },
         ..Report::default()
     })
 }
@@ -209,7 +209,6 @@ fn first_broken(model: &Compiled<'_>, rule: &Rule) -> Option<u64> {
 /// Convergence is with probability 1 where chance decides, and the worst case an average.
 fn by_chance(model: &Compiled<'_>, found: &ChanceAnswer, report: &mut Report) {
     let certain = report.worst.take();
-    report.figures.retain(|(name, _)| *name != "diverging");
     let convergence = Property::unless(
         "convergence",
         "every run reaches a legitimate state with probability 1, whatever the scheduler does",
@@ -220,25 +219,19 @@ fn by_chance(model: &Compiled<'_>, found: &ChanceAnswer, report: &mut Report) {
         *old = convergence;
     }
     report.witness = None;
-    let mut figure = |name, figure| report.figures.push((name, figure));
-    if found.avoiding > 0 {
-        figure("diverging", Figure::Number(found.avoiding));
-    }
+    // Without luck it may converge too: then there is a bound on the steps.
+    report.figures = Figures {
+        diverging: (found.avoiding > 0).then_some(found.avoiding),
+        certain_steps: certain.map(|worst| worst.steps),
+        ..Figures::default()
+    };
     if let Some(slowest) = found.slowest() {
         let (rank, interval) = found.expected[slowest];
         report.witness = Some(Lasso::path(vec![rank]).trace(model));
-        if let Some(exact) = &found.exact {
-            figure(
-                "expected_steps_exact",
-                Figure::Text(exact[slowest].to_string()),
-            );
-        }
-        figure("expected_steps_low", Figure::Real(interval.low));
-        figure("expected_steps_high", Figure::Real(interval.high));
-    }
-    if let Some(worst) = certain {
-        // Without luck it converges too: then there is a bound on the steps.
-        figure("certain_steps", Figure::Number(worst.steps));
+        let exact = found.exact.as_ref();
+        report.figures.expected_steps_exact = exact.map(|exact| exact[slowest].to_string());
+        report.figures.expected_steps_low = Some(interval.low);
+        report.figures.expected_steps_high = Some(interval.high);
     }
 }
 

@@ -167,10 +167,7 @@ fn worst_cases_follow_the_closed_forms() {
                 assert!(report.all_hold(), "{report:?}");
                 assert!(report.property("worst-last-rest").is_some());
                 assert!(report.property("worst-legitimate-at").is_some());
-                match report.figure("placements") {
-                    Some(headway_check::Figure::Number(placements)) => checked += placements,
-                    other => panic!("{other:?}"),
-                }
+                checked += report.figures.placements.unwrap();
             }
         }
     }

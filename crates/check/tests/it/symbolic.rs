@@ -3,7 +3,7 @@
 
 use crate::common::asked;
 use headway_check::protocol::{Engine, Protocol, check_with};
-use headway_check::{BigUint, Control, Figure, Limits, Report, Scheduler};
+use headway_check::{BigUint, Control, Limits, Report, Scheduler};
 
 fn load(name: &str, settings: &[(&str, i64)]) -> Protocol {
     let path = format!(
@@ -65,13 +65,8 @@ fn engines_agree() {
             assert_eq!(told(&symbolic), told(&explicit), "{name} {scheduler}");
             let length = |report: &Report| report.witness.as_ref().map(|run| run.states.len());
             assert_eq!(length(&symbolic), length(&explicit), "{name} {scheduler}");
-            let Some(Figure::Counts(layers)) = symbolic.figure("layers") else {
-                panic!()
-            };
-            let diverging = match symbolic.figure("diverging_states") {
-                Some(Figure::Count(count)) => count.clone(),
-                _ => BigUint::ZERO,
-            };
+            let layers = symbolic.figures.layers.unwrap();
+            let diverging = symbolic.figures.diverging_states.unwrap_or_default();
             assert_eq!(
                 layers.iter().sum::<BigUint>() + diverging,
                 symbolic.states,
@@ -86,7 +81,7 @@ fn engines_agree() {
 fn larger_than_memory() {
     let ring = load("delay-relay", &[("n", 8), ("m", 2), ("d", 3)]);
     let report = check(Engine::Auto, &ring, Scheduler::Synchronous);
-    assert!(matches!(report.figure("engine"), Some(Figure::Text(why)) if why.contains("diagrams")));
+    assert!(report.figures.engine.unwrap().contains("diagrams"));
     assert_eq!(report.states, BigUint::from(892_296_u32));
     assert!(report.all_hold());
     assert_eq!(report.worst.unwrap().steps, 6);
@@ -119,8 +114,8 @@ fn models_in_rust_agree() {
     ] {
         let own = asked(line, &Control::default()).unwrap();
         let diagrams = asked(line, &tight).unwrap();
-        assert!(own.figure("engine").is_none(), "{line}");
-        assert!(diagrams.figure("engine").is_some(), "{line}");
+        assert!(own.figures.engine.is_none(), "{line}");
+        assert!(diagrams.figures.engine.is_some(), "{line}");
         assert_eq!(told(&own), told(&diagrams), "{line}");
     }
     // What diagrams do not know stays refused.

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::common::{self, words};
 use headway_check::protocol::{self, Language, Protocol};
-use headway_check::{BigUint, Control, Figure, NamedModel, Report, Scheduler};
+use headway_check::{BigUint, Control, NamedModel, Report, Scheduler};
 use headway_testkit::tools;
 
 /// A fresh folder for one run of a tool.
@@ -214,9 +214,9 @@ fn storm_agrees_worst_case_included() {
         let ours = report_on(&protocol, scheduler);
         assert_eq!(ours.convergence(), converges, "{name}");
         let text = protocol::export(&protocol, scheduler, Language::Prism).unwrap();
-        let worst = match (ours.worst, ours.figure("expected_steps_low")) {
+        let worst = match (ours.worst, ours.figures.expected_steps_low) {
             (Some(worst), _) => worst.steps.to_string(),
-            (None, Some(Figure::Real(mean))) => {
+            (None, Some(mean)) => {
                 let rounded = (mean * 1e4).round() / 1e4;
                 rounded.to_string()
             }

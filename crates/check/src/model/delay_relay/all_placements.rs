@@ -4,7 +4,7 @@ use super::report::{check_by_cases, check_every_state};
 use super::{Instance, Settings};
 use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
-use crate::report::{Figure, Report};
+use crate::report::{Figures, Report};
 use crate::schedule::bits;
 use crate::settings::separation;
 
@@ -40,12 +40,12 @@ pub(super) fn check_all(settings: &Settings, control: &Control) -> Result<Report
         "{processes} processes, {tokens} tokens, separation {separation}, all {placements} \
          placements of delays up to rotation"
     );
-    total
-        .figures
-        .retain(|(name, _)| *name == "worst_last_rest" || *name == "never");
-    total
-        .figures
-        .push(("placements", Figure::Number(placements)));
+    total.figures = Figures {
+        worst_last_rest: total.figures.worst_last_rest,
+        never: total.figures.never,
+        placements: Some(placements),
+        ..Figures::default()
+    };
     Ok(total)
 }
 
@@ -74,18 +74,13 @@ fn combine(mut total: Report, other: Report) -> Report {
         (None, _) => {}
         _ => (total.worst, total.witness) = (other.worst, other.witness),
     }
-    for (name, theirs) in other.figures {
-        let mut figures = total.figures.iter_mut();
-        let mine = figures
-            .find(|(mine, _)| *mine == name)
-            .map(|(_, mine)| mine);
-        match (mine, theirs) {
-            // States that never become legitimate.
-            (Some(Figure::Count(mine)), Figure::Count(theirs)) => *mine += theirs,
-            (None, theirs @ Figure::Count(_)) => total.figures.push((name, theirs)),
-            (Some(Figure::Number(mine)), Figure::Number(theirs)) => *mine = theirs.max(*mine),
-            _ => {}
-        }
+    let (mine, theirs) = (&mut total.figures, other.figures);
+    if let Some((one, other)) = mine.worst_last_rest.zip(theirs.worst_last_rest) {
+        mine.worst_last_rest = Some(one.max(other));
     }
+    mine.never = match (mine.never.take(), theirs.never) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
+    };
     total
 }

@@ -10,7 +10,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::function;
 use crate::protocol::built_in::{self, AsFile};
-use crate::report::{Figure, Property, Report, Trace, Worst, distribution};
+use crate::report::{Figures, Property, Report, Trace, Worst};
 use crate::traits::Model;
 
 const NAME: &str = "delay-relay";
@@ -136,14 +136,15 @@ fn report(instance: &Instance, answer: ReducedAnswer) -> Report {
             answer.tokens_move,
         ),
     ];
-    let mut figures: Vec<_> = distribution(answer.distances, answer.never).collect();
-    if answer.placements > 0 {
-        figures.push(("placements_followed", Figure::Number(answer.placements)));
-    }
-    figures.push(("cases_followed", Figure::Number(answer.cases)));
-    if let Some((rounds, _)) = answer.worst_last_rest {
+    let last_rest = answer.worst_last_rest.as_ref().map(|(rounds, _)| *rounds);
+    let figures = Figures {
+        placements_followed: (answer.placements > 0).then_some(answer.placements),
+        cases_followed: Some(answer.cases),
+        worst_last_rest: last_rest,
+        ..Figures::of_distances(answer.distances, answer.never)
+    };
+    if let Some(rounds) = last_rest {
         properties.push(last_rest_property(instance, rounds));
-        figures.push(("worst_last_rest", Figure::Number(rounds)));
     }
     if let Some((rounds, _)) = answer.worst {
         properties.extend(worst_property(instance, rounds));

@@ -29,7 +29,7 @@ use crate::control::Control;
 use crate::error::{CheckError, Result};
 use crate::model::measure;
 use crate::placements::Placements;
-use crate::report::{Figure, Property, Report, Trace, Worst};
+use crate::report::{Figures, Property, Report, Trace, Worst};
 use crate::settings::{Tokens, places, settings};
 
 mod case;
@@ -103,7 +103,10 @@ pub fn check_with(
         properties,
         worst: worst.map(|worst| Worst::in_rounds(worst.rounds)),
         witness: worst.map(|worst| model.trace(&worst.path, None, Some(worst.start.clone()))),
-        figures: vec![("cases", Figure::Number(found.cases))],
+        figures: Figures {
+            cases: Some(found.cases),
+            ..Figures::default()
+        },
         reductions: model.reductions(),
         ..Report::default()
     })

@@ -3,7 +3,6 @@
 use headway_testkit::tier::pick;
 
 use crate::common::report;
-use crate::models::figure;
 
 /// The true distance is at least g - ⌊(g+p)/(p+1)⌋ under every schedule, and that
 /// is met.
@@ -26,8 +25,8 @@ fn true_distances(separations: std::ops::RangeInclusive<u32>) {
             assert!(report.all_hold(), "{}", report.instance);
             let bound = g - (g + pace) / (pace + 1);
             assert_eq!(
-                figure(&report, "least_true_distance"),
-                u64::from(bound),
+                report.figures.least_true_distance,
+                Some(bound.into()),
                 "g {g} p {pace}"
             );
         }

@@ -13,14 +13,7 @@ mod unknown_size;
 use crate::common::report;
 use headway_check::model::measure::Variant::{AsPrinted, Corrected};
 use headway_check::model::{definitional as tokens, measure, monitor};
-use headway_check::{BigUint, Deterministic, Figure, Report};
-
-fn figure(report: &Report, name: &str) -> u64 {
-    match report.figure(name) {
-        Some(Figure::Number(number)) => *number,
-        other => panic!("{name}: {other:?}"),
-    }
-}
+use headway_check::{BigUint, Deterministic};
 
 #[test]
 fn answers_do_not_depend_on_threads() {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use headway_check::{Figure, Report, Trace};
+use headway_check::{Report, Trace};
 
 use crate::report::grouped;
 use crate::report::style::{BAD, DIM, GOOD, HEADING, tick};
@@ -48,7 +48,7 @@ pub(super) fn write(
         }
     }
     worst(out, report)?;
-    if let Some(Figure::Text(engine)) = report.figure("engine") {
+    if let Some(engine) = &report.figures.engine {
         writeln!(out, "\nEngine: {engine}")?;
     }
     if !report.reductions.is_empty() {
@@ -93,8 +93,8 @@ fn worst(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     } else {
         format!(", at most {}", more.join(" and "))
     };
-    let mean = match report.figure("mean") {
-        Some(Figure::Real(mean)) => format!("; {mean:.2} on average over all states"),
+    let mean = match report.figures.mean {
+        Some(mean) => format!("; {mean:.2} on average over all states"),
         _ => String::new(),
     };
     writeln!(
@@ -106,15 +106,13 @@ fn worst(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 
 /// How long it takes on average, where chance decides.
 fn expected(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    let (Some(Figure::Real(low)), Some(Figure::Real(high))) = (
-        report.figure("expected_steps_low"),
-        report.figure("expected_steps_high"),
-    ) else {
+    let figures = &report.figures;
+    let (Some(low), Some(high)) = (figures.expected_steps_low, figures.expected_steps_high) else {
         return Ok(());
     };
     let until = "until legitimate on average, from the worst start under the worst schedule";
-    match report.figure("expected_steps_exact") {
-        Some(Figure::Text(exact)) => writeln!(
+    match &figures.expected_steps_exact {
+        Some(exact) => writeln!(
             out,
             "\nExpected, exactly: {HEADING}{exact} steps{HEADING:#} (about {low:.6}) {until}"
         ),
@@ -133,7 +131,7 @@ fn witness(out: &mut dyn Write, report: &Report, saved: Option<&Path>) -> io::Re
     let what = match (report.all_hold(), report.worst) {
         (false, _) => "Counterexample",
         (true, Some(_)) => "Slowest start",
-        (true, None) if report.figure("expected_steps_low").is_some() => "Worst start",
+        (true, None) if report.figures.expected_steps_low.is_some() => "Worst start",
         (true, None) => "Closest approach of two tokens, from",
     };
     match saved {
