@@ -1,11 +1,11 @@
 (** Every theorem rests on nothing but Coq itself: [make] fails unless each line
     below prints "Closed under the global context". *)
 
-From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle SelfStabilization MovingBlock Stations.
-
+From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle SelfStabilization Claims MovingBlock Stations Paper.
 Print Assumptions delay_is_figure3.
 Print Assumptions relay_is_figure3.
 Print Assumptions tokens_conserved.
+Print Assumptions tokens_conserved_for_ever.
 Print Assumptions dater.
 Print Assumptions release_times.
 Print Assumptions release_times_at_delay.
@@ -30,6 +30,18 @@ Print Assumptions circulation.
 Print Assumptions jam_repeats.
 Print Assumptions release_round_right.
 Print Assumptions forecast_is_run.
+Print Assumptions claim2.
+Print Assumptions claim3.
+Print Assumptions claim4.
+Print Assumptions sigma_comes.
+Print Assumptions arrivals_apart.
+Print Assumptions claim5.
+Print Assumptions claim6.
+Print Assumptions claim7.
+Print Assumptions resting_bound_bounds.
+Print Assumptions claim8.
+Print Assumptions claim5_as_printed.
+Print Assumptions claim6_as_printed.
 Print Assumptions SharedMemory.shared_memory_safe.
 Print Assumptions SharedMemory.some_token_may_move.
 Print Assumptions SharedMemory.distance_step.

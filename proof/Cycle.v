@@ -11,9 +11,7 @@ Local Open Scope Z_scope.
 
 Section Line.
   Variable e : execution.
-  Notation n := (n e). Notation m := (m e). Notation d := (d e).
-  Notation delay := (delay e). Notation F := (passed e). Notation c := (count e).
-  Notation s := (spacing e). Notation l := (passed e 0). Notation c0 := (count e 0).
+  Import Line.
   Notation weight := (weight e). Notation slope := (slope e).
 
   Lemma turns : forall j t x, F t (x + j * n) = F t x - j * m.

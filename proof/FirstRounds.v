@@ -10,9 +10,7 @@ Local Open Scope Z_scope.
 
 Section Line.
   Variable e : execution.
-  Notation n := (n e). Notation m := (m e). Notation d := (d e).
-  Notation delay := (delay e). Notation F := (passed e). Notation c := (count e).
-  Notation s := (spacing e). Notation l := (passed e 0). Notation c0 := (count e 0).
+  Import Line.
 
   (** Without rests, a window of d positions holds at most one token ... *)
   Lemma one_in_window : calm e 0 -> forall w, l w - l (w + d) <= 1.

@@ -68,14 +68,12 @@ Definition forecast (d : nat) (programs : list program) (start : list process) (
 
 Section Right.
   Variable e : execution.
-  Notation n := (n e). Notation m := (m e). Notation d := (d e).
-  Notation delay := (delay e). Notation F := (passed e). Notation c := (count e).
-  Notation l := (passed e 0). Notation c0 := (count e 0).
-  Notation heaviest := (heaviest d delay l c0).
-  Notation release_round := (release_round d delay l c0 n).
-  Notation first_left := (first_left d delay l c0).
-  Notation passed_by := (passed_by d delay l c0 n).
-  Notation count_by := (count_by d delay l c0 n).
+  Import Line.
+  Notation heaviest := (heaviest d delay l c0) (only parsing).
+  Notation release_round := (release_round d delay l c0 n) (only parsing).
+  Notation first_left := (first_left d delay l c0) (only parsing).
+  Notation passed_by := (passed_by d delay l c0 n) (only parsing).
+  Notation count_by := (count_by d delay l c0 n) (only parsing).
 
   Definition seen_after (y x : Z) (seen : bool) : Prop :=
     seen = true <-> exists z, y < z <= x /\ delay z = true.

@@ -27,9 +27,7 @@ Qed.
 
 Section Lateness.
   Variable e : execution.
-  Notation n := (n e). Notation m := (m e). Notation d := (d e).
-  Notation delay := (delay e). Notation F := (passed e). Notation c := (count e).
-  Notation s := (spacing e). Notation l := (passed e 0). Notation c0 := (count e 0).
+  Import Line.
   Notation rests_at := (rests_at e).
 
   (** After round t + 1, [q x] tokens are queued at x and [r x] rest there. *)
@@ -251,9 +249,7 @@ End Lateness.
 
 Section Attained.
   Variable e : execution.
-  Notation m := (m e). Notation d := (d e). Notation delay := (delay e).
-  Notation F := (passed e). Notation c := (count e).
-  Notation l := (passed e 0). Notation c0 := (count e 0).
+  Import Line.
   Notation q := (q e).
 
   Lemma step_down : forall t x k j, k < F t x -> F t (x + Z.of_nat j) <= k ->
@@ -313,11 +309,11 @@ Section Attained.
   Qed.
 
   (** In that state tokens wait at i and at i + g only. *)
-  Lemma stale_last_rest : m * d <= n e -> forall i g, 1 <= g <= d - 2 ->
+  Lemma stale_last_rest : m * d <= n -> forall i g, 1 <= g <= d - 2 ->
     delay i = true -> delay (i + g) = true ->
     c0 i = d - 2 - g -> c0 (i + g) = d - 1 ->
-    (forall z, i <= z < i + n e -> l z = l i) ->
-    (forall z, i <= z < i + n e -> z <> i -> z <> i + g -> c0 z = 0) ->
+    (forall z, i <= z < i + n -> l z = l i) ->
+    (forall z, i <= z < i + n -> z <> i -> z <> i + g -> c0 z = 0) ->
     forall t x, rests_at e t x -> Z.of_nat (S t) <= m * d - 1.
   Proof.
     intros Feas i g G Di Dx Ci Cx Pile Zero t x R.
@@ -326,23 +322,23 @@ Section Attained.
     2:{ pose proof (relays_are_quick e Feas t x (or_introl D) R). nia. }
     destruct (one_turn_is_enough e Feas t x D R) as (k & x' & X & L & K & W & Less & Here).
     (* the pile of the turn that x' is in *)
-    set (a := (x' - i) / n e). set (I := i + a * n e).
-    assert (Ix : I <= x' < I + n e).
-    { unfold I, a. pose proof (Z.div_mod (x' - i) (n e) ltac:(lia)).
-      pose proof (Z.mod_pos_bound (x' - i) (n e) ltac:(lia)). lia. }
-    assert (Turn : forall z, l (z + a * n e) = l z - a * m /\ c0 (z + a * n e) = c0 z).
-    { assert (N : forall j z, l (z + Z.of_nat j * n e) = l z - Z.of_nat j * m /\ c0 (z + Z.of_nat j * n e) = c0 z).
-      { induction j; intro z; [replace (z + Z.of_nat 0 * n e) with z; lia|].
-        replace (z + Z.of_nat (S j) * n e) with (z + Z.of_nat j * n e + n e) by lia.
+    set (a := (x' - i) / n). set (I := i + a * n).
+    assert (Ix : I <= x' < I + n).
+    { unfold I, a. pose proof (Z.div_mod (x' - i) n ltac:(lia)).
+      pose proof (Z.mod_pos_bound (x' - i) n ltac:(lia)). lia. }
+    assert (Turn : forall z, l (z + a * n) = l z - a * m /\ c0 (z + a * n) = c0 z).
+    { assert (N : forall j z, l (z + Z.of_nat j * n) = l z - Z.of_nat j * m /\ c0 (z + Z.of_nat j * n) = c0 z).
+      { induction j; intro z; [replace (z + Z.of_nat 0 * n) with z; lia|].
+        replace (z + Z.of_nat (S j) * n) with (z + Z.of_nat j * n + n) by lia.
         rewrite start_turn, start_count_turn. destruct (IHj z). lia. }
       intro z. destruct (Z.le_gt_cases 0 a) as [P|P].
       - specialize (N (Z.to_nat a) z). rewrite Z2Nat.id in N by lia. assumption.
-      - specialize (N (Z.to_nat (- a)) (z + a * n e)). rewrite Z2Nat.id in N by lia.
-        replace (z + a * n e + - a * n e) with z in N by lia. lia. }
+      - specialize (N (Z.to_nat (- a)) (z + a * n)). rewrite Z2Nat.id in N by lia.
+        replace (z + a * n + - a * n) with z in N by lia. lia. }
     assert (Pl : l x' = l I).
-    { destruct (Turn (x' - a * n e)) as [T1 _]. destruct (Turn i) as [T2 _].
-      replace (x' - a * n e + a * n e) with x' in T1 by lia. fold I in T2.
-      rewrite (Pile (x' - a * n e)) in T1 by (unfold I in Ix; lia). lia. }
+    { destruct (Turn (x' - a * n)) as [T1 _]. destruct (Turn i) as [T2 _].
+      replace (x' - a * n + a * n) with x' in T1 by lia. fold I in T2.
+      rewrite (Pile (x' - a * n)) in T1 by (unfold I in Ix; lia). lia. }
     assert (DI : delay I = true) by (unfold I; rewrite delay_turns; assumption).
     assert (CI : c0 I = d - 2 - g) by (unfold I; rewrite (proj2 (Turn i)); assumption).
     unfold ReleaseTimes.weight in W, Less. rewrite (slope_delay e x' x x) in W, Less by (auto; lia).
@@ -352,16 +348,16 @@ Section Attained.
         rewrite <- E1, (Rel x') in DI by lia. discriminate. }
       rewrite E1, CI in W. rewrite E1 in *. nia.
     - assert (DX : delay x' = true).
-      { rewrite E2. unfold I. replace (i + a * n e + g) with (i + g + a * n e) by lia.
+      { rewrite E2. unfold I. replace (i + a * n + g) with (i + g + a * n) by lia.
         rewrite delay_turns. assumption. }
       assert (x' = x) by (destruct Here as [|(_ & _ & Xs & Rel)]; [assumption|];
         rewrite (Rel x') in DX by lia; discriminate).
       assert (CX : c0 x' = d - 1).
-      { rewrite E2. unfold I. replace (i + a * n e + g) with (i + g + a * n e) by lia.
+      { rewrite E2. unfold I. replace (i + a * n + g) with (i + g + a * n) by lia.
         rewrite (proj2 (Turn (i + g))). assumption. }
       rewrite CX in W. nia.
     - exfalso. assert (C0 : c0 x' = 0).
-      { destruct (Turn (x' - a * n e)) as [_ T2]. replace (x' - a * n e + a * n e) with x' in T2 by lia.
+      { destruct (Turn (x' - a * n)) as [_ T2]. replace (x' - a * n + a * n) with x' in T2 by lia.
         rewrite T2. apply Zero; unfold I in *; lia. }
       specialize (Less I ltac:(lia) ltac:(lia)). rewrite (slope_delay e I (x - 1) I) in Less by (auto; lia).
       rewrite Pl, C0, CI in Less. lia.

@@ -38,15 +38,26 @@ Record execution := {
   some_delay : exists x, delay x = true
 }.
 
-Section Execution.
-  Variable e : execution.
-  Notation n := (n e). Notation m := (m e). Notation d := (d e).
-  Notation delay := (delay e). Notation F := (passed e). Notation c := (count e).
-  Notation s := (spacing e).
+(** What a section about one execution writes for short: [Variable e : execution. Import Line.]
+    and then [n] for [n e]. *)
+Module Line.
+  Notation here := (ltac:(match goal with e : execution |- _ => exact e end)) (only parsing).
+  Notation n := (n here) (only parsing).
+  Notation m := (m here) (only parsing).
+  Notation d := (d here) (only parsing).
+  Notation delay := (delay here) (only parsing).
+  Notation F := (passed here) (only parsing).
+  Notation c := (count here) (only parsing).
+  Notation s := (spacing here) (only parsing).
   (** l(x): the first token to be released at x; token k starts at or before x
       if [l x <= k]. *)
-  Notation l := (passed e 0).
-  Notation c0 := (count e 0).
+  Notation l := (passed here 0) (only parsing).
+  Notation c0 := (count here 0) (only parsing).
+End Line.
+
+Section Execution.
+  Variable e : execution.
+  Import Line.
 
   Lemma spacing_delay : forall x, delay x = true -> s x = d.
   Proof. intros x H; unfold spacing; rewrite H; reflexivity. Qed.

@@ -8,9 +8,7 @@ Local Open Scope Z_scope.
 
 Section WorstCase.
   Variable e : execution.
-  Notation n := (n e). Notation m := (m e). Notation d := (d e).
-  Notation delay := (delay e). Notation F := (passed e). Notation c := (count e).
-  Notation s := (spacing e). Notation l := (passed e 0). Notation c0 := (count e 0).
+  Import Line.
   Notation weight := (weight e). Notation slope := (slope e).
 
   (** A token rests at x after round t + 1: it has come from x - 1 by round t, and
@@ -167,9 +165,7 @@ End WorstCase.
 (** ** Attained: all tokens rest in one place *)
 Section Attained.
   Variable e : execution.
-  Notation n := (n e). Notation m := (m e). Notation d := (d e).
-  Notation delay := (delay e). Notation F := (passed e).
-  Notation l := (passed e 0). Notation c0 := (count e 0).
+  Import Line.
 
   (** From a pile at a delay that counts d - 1: the last leaves in round m·d. *)
   Lemma attained_at_delay : forall x, delay x = true -> c0 x = d - 1 -> l (x - 1) = l x + m ->

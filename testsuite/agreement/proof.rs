@@ -343,6 +343,51 @@ fn the_document_names_theorems_that_are_proved() {
     }
 }
 
+/// The first theorem of proof/Paper.v that is not exactly a theorem whose assumptions
+/// `make proof` asks for.
+fn not_exact(paper: &str) -> Option<String> {
+    let asked = read("proof/Assumptions.v");
+    let mut proofs = paper.split("\n").filter(|line| line.contains("Proof"));
+    let stated = paper.matches("\n  Theorem ").count() + paper.matches("\nTheorem ").count();
+    let other = proofs.clone().count() != stated;
+    let unasked = proofs.find(|line| {
+        let (_, rest) = line.split_once("exact ").unwrap_or_default();
+        let words = |c: char| !(c.is_alphanumeric() || c == '_' || c == '.');
+        !rest
+            .split(words)
+            .any(|name| asked.contains(&format!(" {}.\n", name.trim_end_matches('.'))))
+    });
+    unasked
+        .map(str::to_owned)
+        .or(other.then(|| "another proof".to_owned()))
+}
+
+#[test]
+fn the_paper_by_statements_is_exactly_what_is_proved() {
+    let paper = read("proof/Paper.v");
+    assert_eq!(not_exact(&paper), None);
+    for claim in 1..=8 {
+        assert!(
+            paper.contains(&format!("Theorem claim_{claim} ")),
+            "claim {claim}"
+        );
+    }
+    let more = format!("{paper}\nTheorem more : True.\nProof. exact I. Qed.\n");
+    assert!(not_exact(&more).is_some(), "what is not asked is noticed");
+}
+
+/// README and docs count the theorems as `make proof` does.
+#[test]
+fn documents_count_the_theorems() {
+    let asked = read("proof/Assumptions.v")
+        .matches("\nPrint Assumptions ")
+        .count();
+    for document in ["README.md", "docs/proof.md", "docs/verified.md"] {
+        let counted = read(document).contains(&format!("{asked} theorems"));
+        assert!(counted, "{document}: {asked} theorems");
+    }
+}
+
 /// Counter-test: a name that nobody has proved is noticed.
 #[test]
 fn a_theorem_that_nobody_has_proved_is_noticed() {
