@@ -167,7 +167,7 @@ fn worst_cases_have_one_name_and_one_meaning() {
 
 #[test]
 fn the_readme_s_state_settles() {
-    let readme = read("README.md");
+    let readme = read("crates/cli/README.md");
     let from = readme.find("{ \"separation\"").expect("an example");
     let example = readme[from..].split("```").next().expect("its end");
     let ran = run_with_input(Path::new("."), &["run", "--start", "-"], example.as_bytes());
