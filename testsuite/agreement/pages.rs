@@ -1,12 +1,10 @@
-//! The pages of documentation: `docs/SUMMARY.md` lists every one, no link leads nowhere,
-//! and `scripts/site` makes a website of them.
+//! The pages of documentation: `docs/SUMMARY.md` lists every one, and no link leads nowhere.
+//! (The part `site` of the test command makes a website of them.)
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use headway_testkit::tools;
 use headway_testsuite::documents::{read, root};
 
 /// A link: its text is not looked at.
@@ -148,41 +146,4 @@ fn counter_test_dead_links_are_found() {
         let text = format!("{fine}\n## The ring\n");
         assert_eq!(dead_link(&page, &text), None, "{fine}");
     }
-}
-
-#[test]
-#[ignore = "make test-all"]
-fn the_site_is_built() {
-    let target = tempfile::tempdir().expect("a folder");
-    let output = Command::new(root().join("scripts/site"))
-        .env("CARGO_TARGET_DIR", target.path())
-        .output();
-    let output = match output {
-        Ok(output) => output,
-        Err(error) => {
-            return tools::skip("the_site_is_built", &format!("install python3 ({error})"));
-        }
-    };
-    let told = String::from_utf8_lossy(&output.stderr);
-    if told.contains("mdbook is not installed") {
-        let why = "install mdbook (scripts/site says how)";
-        return tools::skip("the_site_is_built", why);
-    }
-    assert!(output.status.success(), "{told}");
-    let site = target.path().join("site");
-    for file in [
-        "index.html",
-        "docs/tutorial.html",
-        "docs/operators/index.html",
-        "docs/images/piled.svg",
-    ] {
-        assert!(site.join(file).exists(), "{file}");
-    }
-    let mut names = fs::read_dir(&site).expect("the site").flatten();
-    assert!(names.any(|entry| {
-        entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with("searchindex")
-    }));
 }

@@ -1,14 +1,12 @@
-//! ARCHITECTURE.md names files and items that exist, and its picture is the one that
-//! `cargo metadata` gives.
+//! ARCHITECTURE.md names files and items that exist, and its picture of the crates is what
+//! `cargo metadata` says.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::process::Command;
 
 use headway_testsuite::documents::{quoted, read, root};
-
-mod crates;
-mod picture;
-
-const PICTURE: &str = "docs/images/crates.svg";
+use serde_json::Value;
 
 /// Paths that do not exist, and items that none of the files named in their line has.
 fn dead_ends(text: &str) -> Vec<&str> {
@@ -82,36 +80,80 @@ fn counter_test_what_does_not_exist_is_found() {
     assert_eq!(dead_ends(fine), Vec::<&str>::new());
 }
 
-/// `HEADWAY_RENEW=1 cargo test -p headway-testsuite --test it architecture` draws it anew.
-#[test]
-fn the_picture_is_the_workspace() {
-    let drawn = picture::svg(&crates::dependencies());
-    if std::env::var_os("HEADWAY_RENEW").is_some() {
-        fs::write(root().join(PICTURE), &drawn).expect("written");
-    }
-    assert!(
-        read(PICTURE) == drawn,
-        "{PICTURE} is stale; renew it: HEADWAY_RENEW=1 cargo test -p headway-testsuite --test it architecture"
-    );
-    assert!(read("ARCHITECTURE.md").contains(PICTURE));
+/// Published crates without the prefix `headway-`, and those that each is built from.
+type Dependencies = BTreeMap<String, BTreeSet<String>>;
+
+fn dependencies() -> Dependencies {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--locked"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "cargo metadata: {error}");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let short = |value: &Value| {
+        let name = value["name"].as_str().expect("a name");
+        name.strip_prefix("headway-").unwrap_or(name).to_owned()
+    };
+    let uses = |package: &Value| {
+        let all = package["dependencies"].as_array().into_iter().flatten();
+        // Neither of tests (`dev`) nor of build scripts, and in the workspace.
+        all.filter(|it| it["kind"].is_null() && it["path"].is_string())
+            .map(short)
+            .collect()
+    };
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    packages
+        // `publish = false` is an empty list of registries.
+        .filter(|package| package["publish"].is_null())
+        .map(|package| (short(package), uses(package)))
+        .collect()
 }
 
-/// A dependency more or less is another picture.
+/// The picture in the language of Mermaid, without arrows that follow from others.
+fn picture(all: &Dependencies) -> String {
+    let reaches = |from: &str, to: &str| {
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            if at == to {
+                return true;
+            }
+            open.extend(all[at].iter().map(String::as_str));
+        }
+        false
+    };
+    let mut lines = vec!["graph TD".to_owned()];
+    for (name, uses) in all {
+        for to in uses {
+            if !uses.iter().any(|other| other != to && reaches(other, to)) {
+                lines.push(format!("    {name} --> {to}"));
+            }
+        }
+    }
+    lines.join("\n")
+}
+
 #[test]
-fn counter_test_a_missing_arrow_is_another_picture() {
-    let whole = crates::dependencies();
-    let mut less = whole.clone();
+fn the_picture_is_the_workspace() {
+    let all = dependencies();
+    let drawn = picture(&all);
+    let text = read("ARCHITECTURE.md");
+    let shown = text.contains(&format!("```mermaid\n{drawn}\n```\n"));
+    assert!(shown, "the picture in ARCHITECTURE.md should be\n{drawn}");
+    // Counter-test: a dependency less is another picture.
+    let mut less = all.clone();
     let (_, uses) = less
         .iter_mut()
         .find(|(_, uses)| uses.len() == 1)
         .expect("a crate");
     uses.clear();
-    assert_ne!(picture::svg(&whole), picture::svg(&less));
+    assert_ne!(picture(&less), drawn);
 }
 
 #[test]
 fn core_depends_on_nothing_and_nothing_on_the_program() {
-    let all = crates::dependencies();
+    let all = dependencies();
     assert!(all["core"].is_empty());
     assert!(all.values().all(|uses| !uses.contains("headway")));
 }
