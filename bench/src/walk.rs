@@ -1,12 +1,12 @@
 //! Walks over networks.
 
-use headway_walk::conflicts::Conflicts;
-use headway_walk::distance::Reach;
-use headway_walk::formation::Formations;
-use headway_walk::generators::Generator;
-use headway_walk::kept::{self, Offsets};
-use headway_walk::search::{self, Request};
-use headway_walk::{NEVER, Network, Walk, order, tour};
+use headway_walk::network::distance::Reach;
+use headway_walk::network::generators::Generator;
+use headway_walk::plan::conflicts::Conflicts;
+use headway_walk::walk::formation::Formations;
+use headway_walk::walk::kept::{self, Offsets};
+use headway_walk::walk::search::{self, Request};
+use headway_walk::{NEVER, Network, Walk, plan, walk::tour};
 
 use crate::table::{Goal, Row, Table, best_of, peak_bytes, ratio, time};
 
@@ -31,8 +31,8 @@ fn plan(table: &mut Table) {
     let group = |first: usize| (first..first + 3).map(name).collect::<Vec<_>>();
     let groups = (0..MEMBERS).map(|at| ("a range", group(at * 31 % MEMBERS)));
     let conflicts = Conflicts::new(groups).expect("conflicts");
-    let request = order::Request { seed: 1, effort: 1 };
-    let look = || order::best(&conflicts, request, &mut |_| {}, &false.into());
+    let request = plan::Request { seed: 1, effort: 1 };
+    let look = || plan::best(&conflicts, request, &mut |_| {}, &false.into());
     let found = look();
     let spent = best_of(3, look);
     table.add(Row {

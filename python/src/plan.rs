@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use headway_answer::plan::{Places, Plan, read_failure};
 use headway_answer::{Failure, json};
-use headway_walk::conflicts::{Conflicts, Input};
-use headway_walk::order::Request;
-use headway_walk::svg::Theme;
+use headway_walk::plan::Request;
+use headway_walk::plan::conflicts::{Conflicts, Input};
+use headway_walk::walk::svg::Theme;
 use pyo3::prelude::*;
 use strum::VariantArray;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use headway_answer::{Failure, json, walk as answer};
-use headway_walk::formats::ReadError;
+use headway_walk::ReadError;
 use headway_walk::network::Builder;
-use headway_walk::search::{self, Method, Request};
-use headway_walk::svg::{self, Picture, Theme};
+use headway_walk::walk::search::{self, Method, Request};
+use headway_walk::walk::svg::{self, Picture, Theme};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
@@ -47,7 +47,7 @@ pub(crate) fn walk(
         builder = builder.largest_component();
     }
     let network = builder.finish().map_err(|error| {
-        answer::network_failure(Path::new("graph"), "", ReadError::Network(error))
+        answer::network_failure(Path::new("graph"), "", ReadError::Content(error))
     });
     let network = network.or_raise(py)?;
     answer::admit(tokens, &network).or_raise(py)?;

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use headway_node::{MAX_TOKENS, Plan as Capacity};
-use headway_walk::conflicts::{Conflicts, Input, ReadError, Spread};
-use headway_walk::order::svg::{self, Picture};
-use headway_walk::order::{self, Found, Request};
-use headway_walk::svg::Theme;
+use headway_walk::plan::conflicts::{Conflicts, Input, ReadError, Spread};
+use headway_walk::plan::svg::{self, Picture};
+use headway_walk::plan::{self, Found, Request};
+use headway_walk::walk::svg::Theme;
 use serde::Serialize;
 
 use crate::{Failure, count};
@@ -43,7 +43,7 @@ pub fn read_failure(path: &Path, text: &str, input: Input, error: &ReadError) ->
         other => Failure::new(format!("{}: {other}", path.display())),
     };
     match error {
-        ReadError::Conflicts(_) => failure,
+        ReadError::Content(_) => failure,
         _ => failure.help(format!(
             "it was read as {input}; if it is something else, say so with --input"
         )),
@@ -71,7 +71,7 @@ impl Plan {
             })?,
         };
         Ok(Plan {
-            found: order::best(&conflicts, request, progress, stop),
+            found: plan::best(&conflicts, request, progress, stop),
             conflicts,
             places,
             request,

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use headway_walk::file::{self, Tables, WalkJson};
-use headway_walk::formats::ReadError;
+use headway_walk::ReadError;
 use headway_walk::network::{Network, NetworkError};
-use headway_walk::search::{Found, Method, Request};
-use headway_walk::{NEVER, bound, hamiltonian};
+use headway_walk::walk::file::{self, Tables, WalkJson};
+use headway_walk::walk::search::{Found, Method, Request};
+use headway_walk::{NEVER, walk::bound, walk::hamiltonian};
 
 use crate::Failure;
 
@@ -41,7 +41,7 @@ pub fn network_failure(path: &Path, text: &str, error: ReadError) -> Failure {
         other => {
             let failure = Failure::new(format!("{}: {other}", path.display()));
             match other {
-                ReadError::Network(
+                ReadError::Content(
                     NetworkError::Disconnected { .. } | NetworkError::NotStronglyConnected { .. },
                 ) => failure.help("add links between them, or take --largest-component"),
                 _ => failure,

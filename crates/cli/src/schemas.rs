@@ -109,7 +109,7 @@ fn generated() -> Schemas {
             "walk",
             "headway walk --format json, and the walk file: a walk, rings, or why there is neither",
             one_of(vec![
-                of::<headway_walk::file::WalkJson<'_>>(),
+                of::<headway_walk::walk::file::WalkJson<'_>>(),
                 of::<command::walk::rings::RingsJson<'_>>(),
                 of::<command::walk::NoWalk<'_>>(),
             ]),

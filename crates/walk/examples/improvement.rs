@@ -6,10 +6,10 @@
 //! cargo run --release -p headway-walk --example improvement 100 1000   # some sizes
 //! ```
 
-use headway_walk::generators::Generator;
-use headway_walk::kept::{self, Offsets};
-use headway_walk::search::{self, Request};
-use headway_walk::tour;
+use headway_walk::network::generators::Generator;
+use headway_walk::walk::kept::{self, Offsets};
+use headway_walk::walk::search::{self, Request};
+use headway_walk::walk::tour;
 
 const SEED: u64 = 2009;
 

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use clap::Args as ClapArgs;
 use headway_answer::json;
 use headway_answer::plan::{Plan, read_failure};
-use headway_walk::conflicts::{Conflicts, Input};
-use headway_walk::order::Request;
-use headway_walk::svg::Theme;
+use headway_walk::plan::Request;
+use headway_walk::plan::conflicts::{Conflicts, Input};
+use headway_walk::walk::svg::Theme;
 
 use crate::failure::{Answer, Failure, expect_endings, read_text, write_wanted};
 use crate::flags::{Seed, TextOrJson, one_of, whole_number_in};

@@ -7,12 +7,12 @@ use clap::Args as ClapArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use headway_answer::json;
 use headway_answer::walk as answer;
-use headway_walk::formats::Format as NetworkFormat;
-use headway_walk::generators::Generator;
-use headway_walk::kept::{self, Offsets};
-use headway_walk::search::{self, Found, Method, Request};
-use headway_walk::svg::{self, Picture, Theme};
-use headway_walk::{NEVER, Network, Walk, bound};
+use headway_walk::network::formats::Format as NetworkFormat;
+use headway_walk::network::generators::Generator;
+use headway_walk::walk::kept::{self, Offsets};
+use headway_walk::walk::search::{self, Found, Method, Request};
+use headway_walk::walk::svg::{self, Picture, Theme};
+use headway_walk::{NEVER, Network, Walk, walk::bound};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use headway_walk::formats::Format;
-use headway_walk::generators::Generator;
-use headway_walk::kept::{self, Offsets};
-use headway_walk::search::{self, Method, Request};
-use headway_walk::{Network, Walk, file, layout};
+use headway_walk::network::formats::Format;
+use headway_walk::network::generators::Generator;
+use headway_walk::walk::kept::{self, Offsets};
+use headway_walk::walk::search::{self, Method, Request};
+use headway_walk::{Network, Walk, network::layout, walk::file};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 

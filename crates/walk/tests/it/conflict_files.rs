@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use headway_testkit::tier::properties;
-use headway_walk::conflicts::{Conflicts, ConflictsError, Input, ReadError};
+use headway_walk::plan::conflicts::{Conflicts, ConflictsError, Input, ReadError};
 use proptest::prelude::*;
 
 const KAFKA: &str = r#"{"version":1,"partitions":[

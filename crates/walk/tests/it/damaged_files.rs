@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use headway_testkit::{damage, tier};
-use headway_walk::formats::Format;
-use headway_walk::generators::Generator;
-use headway_walk::search::{self, Request};
-use headway_walk::{Network, Walk, file};
+use headway_walk::network::formats::Format;
+use headway_walk::network::generators::Generator;
+use headway_walk::walk::search::{self, Request};
+use headway_walk::{Network, Walk, walk::file};
 
 /// How many files are damaged, of each kind.
 fn files() -> u64 {

@@ -2,9 +2,9 @@
 
 use crate::support::{self, all_distances, simulate, simulate_all};
 use headway_testkit::tier::properties;
-use headway_walk::kept::{self, Offsets};
 use headway_walk::network::Builder;
-use headway_walk::{Network, Node, Walk, search, tour};
+use headway_walk::walk::kept::{self, Offsets};
+use headway_walk::{Network, Node, Walk, walk::search, walk::tour};
 use proptest::prelude::*;
 
 /// A strongly connected network: a cycle both ways or one way, and chords.
@@ -51,7 +51,9 @@ fn any_walk() -> impl Strategy<Value = (Network, Walk)> {
             }
             for target in network.nodes().chain([0]) {
                 let from = positions[positions.len() - 1];
-                positions.extend(headway_walk::distance::path(&network, from, target));
+                positions.extend(headway_walk::network::distance::path(
+                    &network, from, target,
+                ));
             }
             positions.pop();
             let walk = Walk::new(&network, positions).unwrap();

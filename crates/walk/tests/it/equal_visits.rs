@@ -2,8 +2,8 @@
 //! on every connected network of up to five nodes.
 
 use crate::support::connected_networks;
-use headway_walk::fairness::{self, EqualVisits};
 use headway_walk::network::Builder;
+use headway_walk::walk::fairness::{self, EqualVisits};
 use headway_walk::{Network, Node};
 
 /// Whether a closed walk visits every node exactly `times` times.

@@ -2,8 +2,8 @@
 //! of up to six nodes.
 
 use crate::support::{self, all_distances, connected_networks, simulate_all};
-use headway_walk::exact::{self, ExactSearch};
-use headway_walk::{NEVER, Network, Node, Walk, bound};
+use headway_walk::walk::exact::{self, ExactSearch};
+use headway_walk::{NEVER, Network, Node, Walk, walk::bound};
 
 /// All closed walks from node 0 of a length, whatever they visit.
 fn closed_walks(network: &Network, length: usize, found: &mut impl FnMut(&[Node])) {

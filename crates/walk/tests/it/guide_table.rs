@@ -1,10 +1,10 @@
 //! The table in docs/walks.md is what `--example improvement` prints: its quickest
 //! rows are made again here.
 
-use headway_walk::generators::Generator;
-use headway_walk::kept::{self, Offsets};
-use headway_walk::search::{self, Request};
-use headway_walk::tour;
+use headway_walk::network::generators::Generator;
+use headway_walk::walk::kept::{self, Offsets};
+use headway_walk::walk::search::{self, Request};
+use headway_walk::walk::tour;
 
 #[test]
 fn rows_come_out_again() {

@@ -2,9 +2,10 @@
 
 use headway_testkit::tier::properties;
 use headway_walk::Network;
-use headway_walk::formats::{Format, ReadError};
-use headway_walk::generators::Generator;
+use headway_walk::ReadError;
 use headway_walk::network::Builder;
+use headway_walk::network::formats::Format;
+use headway_walk::network::generators::Generator;
 use proptest::prelude::*;
 
 /// Names with everything that formats give a meaning to.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use headway_testkit::tools;
-use headway_walk::distance::hops_from;
-use headway_walk::formats::Format;
-use headway_walk::generators::Generator;
-use headway_walk::search::{self, Request};
-use headway_walk::{Network, file};
+use headway_walk::network::distance::hops_from;
+use headway_walk::network::formats::Format;
+use headway_walk::network::generators::Generator;
+use headway_walk::walk::search::{self, Request};
+use headway_walk::{Network, walk::file};
 use serde_json::{Map, Value, json};
 
 /// A Python with NetworkX; `None`, and a line that says so, where there is none.

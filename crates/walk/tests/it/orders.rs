@@ -5,14 +5,14 @@ use std::sync::atomic::AtomicBool;
 
 use headway_testkit::tier::{pick, properties};
 use headway_walk::Node;
-use headway_walk::conflicts::Conflicts;
-use headway_walk::order::{self, Found, Request, bound};
+use headway_walk::plan::conflicts::Conflicts;
+use headway_walk::plan::{self, Found, Request, bound};
 use proptest::prelude::*;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn best(conflicts: &Conflicts, seed: u64) -> Found {
-    order::best(conflicts, Request { seed, effort: 1 }, &mut |_| {}, &NEVER)
+    plan::best(conflicts, Request { seed, effort: 1 }, &mut |_| {}, &NEVER)
 }
 
 fn conflicts(members: usize, groups: &[Vec<usize>]) -> Conflicts {
@@ -184,7 +184,7 @@ fn a_search_that_is_stopped_has_an_order() {
         .map(|at| vec![at % 97, (at * at + 1) % 89 + 100])
         .collect();
     let conflicts = conflicts(200, &groups);
-    let stopped = order::best(
+    let stopped = plan::best(
         &conflicts,
         Request {
             seed: 1,

@@ -4,8 +4,8 @@
 use crate::support::all_distances;
 use headway_core::Configuration;
 use headway_testkit::tier::properties;
-use headway_walk::generators::Generator;
-use headway_walk::search::{self, Request};
+use headway_walk::network::generators::Generator;
+use headway_walk::walk::search::{self, Request};
 use headway_walk::{Network, Walk};
 use proptest::prelude::*;
 

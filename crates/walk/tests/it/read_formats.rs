@@ -8,7 +8,8 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use headway_testkit::damage;
 use headway_walk::Network;
-use headway_walk::formats::{Format, ReadError, WriteError};
+use headway_walk::ReadError;
+use headway_walk::network::formats::{Format, WriteError};
 
 /// The same network in every format: a square A B C D with a chord from A to C; where
 /// the format has labels, those, otherwise numbers in their place.

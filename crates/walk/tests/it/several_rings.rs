@@ -2,8 +2,8 @@
 //! whole common period, and impossibility against every choice of phases.
 
 use crate::support::{self, all_distances};
-use headway_walk::generators::Generator;
-use headway_walk::rings::{self, Rings, RingsError, Timing};
+use headway_walk::network::generators::Generator;
+use headway_walk::walk::rings::{self, Rings, RingsError, Timing};
 use headway_walk::{Network, Node};
 
 fn simulated(network: &Network, rings: &Rings, timing: &Timing) -> u32 {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use headway_answer::json::{NetworkJson, NetworkRound};
 use headway_sim::run::Frame;
-use headway_walk::distance::Reach;
-use headway_walk::file::{self, WalkFile};
-use headway_walk::kept::{self, Offsets};
+use headway_walk::network::distance::Reach;
+use headway_walk::walk::file::{self, WalkFile};
+use headway_walk::walk::kept::{self, Offsets};
 
 use crate::failure::{Failure, read_text};
 use crate::flags::{Instance, ProgramChoice, RingFlags};

@@ -1,7 +1,7 @@
 //! `headway walk --method rings`.
 
 use headway_answer::json;
-use headway_walk::rings::{self, Rings, Timing};
+use headway_walk::walk::rings::{self, Rings, Timing};
 use headway_walk::{Network, Node};
 use serde::Serialize;
 

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use headway_walk::fairness;
-use headway_walk::file::WalkJson;
-use headway_walk::hamiltonian::Cycle;
-use headway_walk::search::{Found, Request};
+use headway_walk::walk::fairness;
+use headway_walk::walk::file::WalkJson;
+use headway_walk::walk::hamiltonian::Cycle;
+use headway_walk::walk::search::{Found, Request};
 use headway_walk::{Network, Node};
 
 use super::Args;

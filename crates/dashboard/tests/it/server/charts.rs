@@ -98,13 +98,17 @@ fn networks_come_in_files() {
     let edges = walk(json!({ "name": "a.edges", "text": "a b\nb c\nc a\n" }));
     assert_eq!(edges["nodes"][1]["name"], "b");
     // A walk file is taken as it is, with its number of tokens.
-    let network = headway_walk::generators::Generator::Figure7
+    let network = headway_walk::network::generators::Generator::Figure7
         .network(0)
         .unwrap();
-    let request = headway_walk::search::Request::new(3);
-    let found = headway_walk::search::walk(&network, &request, &mut |_| {}).unwrap();
-    let file =
-        headway_walk::file::content(&network, &request, &found, headway_walk::file::Tables::None);
+    let request = headway_walk::walk::search::Request::new(3);
+    let found = headway_walk::walk::search::walk(&network, &request, &mut |_| {}).unwrap();
+    let file = headway_walk::walk::file::content(
+        &network,
+        &request,
+        &found,
+        headway_walk::walk::file::Tables::None,
+    );
     let text = serde_json::to_string(&file).unwrap();
     let given = json!({ "file": { "name": "walk.json", "text": text } });
     let given = server.post("/api/walks", &given).json();
