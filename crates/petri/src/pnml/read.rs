@@ -8,6 +8,7 @@ mod resolve;
 mod tree;
 
 use std::collections::HashMap;
+use std::fmt;
 
 use roxmltree::{Document, NodeType};
 
@@ -75,29 +76,27 @@ impl<'a> Reading<'a> {
     fn new(document: &'a Document<'a>) -> Result<Reading<'a>, PnmlError> {
         let root = document.root_element();
         let namespace = namespace_of(root);
+        let older = namespace != Some(NAMESPACE);
         let mut reading = Reading {
             document,
             namespace,
-            older: namespace != Some(NAMESPACE),
+            older,
             // An id takes a hundred bytes of text or more, elements considered.
             ids: HashMap::with_capacity(document.input_text().len() / 100),
             constants: Reading::constants_of(root),
             remarks: Remarks::default(),
             nets: Vec::new(),
         };
-        let known = !reading.older || dialect::is_known(namespace);
-        if root.tag_name().name() != "pnml" || !known {
+        if root.tag_name().name() != "pnml" || (older && !dialect::is_known(namespace)) {
             let what = format!("the file does not begin with <pnml> in namespace {NAMESPACE}");
             return Err(reading.fail(root, what));
         }
-        if reading.older {
+        if older {
             let what = match namespace {
                 None => "no namespace; read as if it were that of PNML 2009".to_owned(),
                 Some(other) => format!("namespace {other} read as if it were that of PNML 2009"),
             };
-            reading
-                .remarks
-                .note(Loss::Behaviour, what, root.range().start);
+            reading.lost(what, root);
         }
         Ok(reading)
     }
@@ -106,7 +105,7 @@ impl<'a> Reading<'a> {
         let root = self.document.root_element();
         let prolog = &self.document.input_text()[..root.range().start];
         if let Some(at) = prolog.find("<!DOCTYPE") {
-            self.looks("<!DOCTYPE> not kept", at);
+            self.remarks.note(Loss::Looks, "<!DOCTYPE> not kept", at);
         }
         for child in self.document.root().children() {
             self.is_element(child)?;
@@ -124,7 +123,7 @@ impl<'a> Reading<'a> {
             }
         }
         let Some(first) = self.nets.first_mut() else {
-            return Err(self.fail(root, "there is no <net> in it".to_owned()));
+            return Err(self.fail(root, "there is no <net> in it"));
         };
         let document = self.document;
         let line_of = |at| document.text_pos_at(at).row as usize;
@@ -135,13 +134,11 @@ impl<'a> Reading<'a> {
     /// A net that leaves the namespace of `<pnml>`: as some browsers write XML.
     fn without_namespace(&mut self, node: Element<'a>) -> Result<(), PnmlError> {
         let what = "a net without namespace read as if it had that of PNML 2009";
-        self.remarks.note(Loss::Behaviour, what, node.range().start);
-        let outside = (
-            self.namespace.take(),
-            std::mem::replace(&mut self.older, true),
-        );
+        self.lost(what, node);
+        let namespace = self.namespace.take();
+        let older = std::mem::replace(&mut self.older, true);
         self.net(node)?;
-        (self.namespace, self.older) = outside;
+        (self.namespace, self.older) = (namespace, older);
         Ok(())
     }
 
@@ -167,7 +164,6 @@ impl<'a> Reading<'a> {
             if !self.is_element(child)? {
                 continue;
             }
-            let at = child.range().start;
             let inside_page = open.len() > 1;
             match self.name_of(child) {
                 "page" => {
@@ -175,25 +171,20 @@ impl<'a> Reading<'a> {
                     self.id_if_any(child, None, number, 0)?;
                     pages += 1;
                     if pages == 2 {
-                        self.looks("several pages, put together on one", at);
+                        self.looks("several pages, put together on one", child);
                     }
                     open.push(child.children());
                 }
                 "name" if inside_page => self.unkept_name(child)?,
                 "name" => self.set_name(child, &mut labels)?,
-                "graphics" if inside_page => self.looks(object::UNKEPT_GRAPHICS, at),
+                "graphics" if inside_page => self.looks(object::UNKEPT_GRAPHICS, child),
                 "toolspecific" => {
                     self.toolspecific(child, Some(Owner::Net), &mut net, &mut labels)?;
                 }
-                "net" if self.older && inside_page => {
-                    let what = "the net inside a <page> (a subprocess) is not kept; the transition \
-                                of that name stands for it";
-                    self.remarks.note(Loss::Behaviour, what, at);
-                }
-                name => match Kind::of(name, self.older) {
+                name => match Kind::of(name) {
                     Some(kind) => {
                         if !inside_page {
-                            self.looks("nodes outside of pages, put on one", at);
+                            self.looks("nodes outside of pages, put on one", child);
                         }
                         self.object(child, kind, &mut net)?;
                     }
@@ -202,8 +193,7 @@ impl<'a> Reading<'a> {
             }
         }
         if pages == 0 && net.is_empty() {
-            let what = "a net has at least one <page> or node".to_owned();
-            return Err(self.fail(node, what));
+            return Err(self.fail(node, "a net has at least one <page> or node"));
         }
         let (net, marking) = net.finish(labels, self)?;
         self.nets.push(Imported {
@@ -220,13 +210,9 @@ impl<'a> Reading<'a> {
             return Ok(());
         }
         let core_model = found == "http://www.pnml.org/version-2009/grammar/pnmlcoremodel";
-        let lower = found.to_ascii_lowercase();
-        let other_kind = ["hlpn", "high", "symmetric", "colo", "stochastic", "timed"]
-            .iter()
-            .any(|word| lower.contains(word));
-        if core_model || (self.older && !other_kind) {
+        if core_model || (self.older && dialect::may_be_plain(found)) {
             let what = format!("net type {found:?} read as a place/transition net");
-            self.remarks.note(Loss::Behaviour, what, node.range().start);
+            self.lost(what, node);
             return Ok(());
         }
         let what =
@@ -243,7 +229,7 @@ impl<'a> Reading<'a> {
         index: usize,
     ) -> Result<Option<&'a str>, PnmlError> {
         let Some(id) = attribute(node, "id") else {
-            self.looks("missing ids made up", node.range().start);
+            self.looks("missing ids made up", node);
             return Ok(None);
         };
         // Older tools use some twice: those of nets and pages do not matter, and
@@ -253,10 +239,7 @@ impl<'a> Reading<'a> {
             return Ok(Some(id));
         }
         if self.older && self.ids.contains_key(id) {
-            self.looks(
-                "ids of arcs that are used twice replaced",
-                node.range().start,
-            );
+            self.looks("ids of arcs that are used twice replaced", node);
             return Ok(None);
         }
         self.register(node, id, kind, net, index)?;
@@ -275,7 +258,7 @@ impl<'a> Reading<'a> {
         self.check_id(node, id);
         let known = Known {
             net: u16::try_from(net)
-                .map_err(|_| self.fail(node, "more than 65,536 nets in a file".to_owned()))?,
+                .map_err(|_| self.fail(node, "more than 65,536 nets in a file"))?,
             kind,
             index: index as u32,
         };
@@ -296,19 +279,18 @@ impl<'a> Reading<'a> {
     fn check_id(&mut self, node: Element<'a>, id: &str) {
         if !is_xml_name(id) {
             let what = "ids that are not XML names are changed when written again";
-            self.looks(what, node.range().start);
+            self.looks(what, node);
         }
     }
 
     /// Whether a child is an element. Comments and the like get a remark; text
     /// has no place where elements are expected.
     fn is_element(&mut self, child: Element<'a>) -> Result<bool, PnmlError> {
-        let at = child.range().start;
         self.check_names(child)?;
         match child.node_type() {
             NodeType::Element => return Ok(true),
-            NodeType::Comment => self.looks("comments not kept", at),
-            NodeType::PI => self.looks("processing instructions not kept", at),
+            NodeType::Comment => self.looks("comments not kept", child),
+            NodeType::PI => self.looks("processing instructions not kept", child),
             NodeType::Root => {}
             NodeType::Text => {
                 let text = child.text().unwrap_or("");
@@ -324,12 +306,12 @@ impl<'a> Reading<'a> {
         Ok(false)
     }
 
-    /// The local name of an element of PNML; nothing for any other.
+    /// What the standard calls an element of PNML; nothing for any other.
     fn name_of(&self, node: Element<'a>) -> &'a str {
-        if namespace_of(node) == self.namespace {
-            node.tag_name().name()
-        } else {
-            ""
+        match (namespace_of(node) == self.namespace, self.older) {
+            (false, _) => "",
+            (true, false) => node.tag_name().name(),
+            (true, true) => dialect::standard_name(node.tag_name().name()),
         }
     }
 
@@ -338,19 +320,22 @@ impl<'a> Reading<'a> {
             .ok_or_else(|| self.fail(node, format!("attribute {name} is required")))
     }
 
-    fn looks(&mut self, what: impl Into<String> + AsRef<str>, at: usize) {
-        self.remarks.note(Loss::Looks, what, at);
+    fn looks(&mut self, what: impl Into<String> + AsRef<str>, node: Element<'a>) {
+        self.remarks.note(Loss::Looks, what, node.range().start);
     }
 
-    fn fail(&self, node: Element<'a>, mut what: String) -> PnmlError {
+    fn lost(&mut self, what: impl Into<String> + AsRef<str>, node: Element<'a>) {
+        self.remarks.note(Loss::Behaviour, what, node.range().start);
+    }
+
+    fn fail(&self, node: Element<'a>, what: impl fmt::Display) -> PnmlError {
         let at = self.document.text_pos_at(node.range().start);
         let id = node.attribute("id");
         let id = id.map_or_else(String::new, |id| format!(" id=\"{id}\""));
-        what.insert_str(0, &format!("<{}{id}>: ", node.tag_name().name()));
         PnmlError {
             line: at.row as usize,
             column: at.col as usize,
-            what,
+            what: format!("<{}{id}>: {what}", node.tag_name().name()),
         }
     }
 }

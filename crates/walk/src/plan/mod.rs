@@ -58,7 +58,7 @@ impl Found {
 /// use headway_walk::plan::{self, Request};
 /// let conflicts = Input::Groups.read("a,b,c\nb,c,d\nc,d,e\nd,e,a\ne,a,b\nx\ny\nz").unwrap();
 /// let never = false.into();
-/// let found = order::best(&conflicts, Request { seed: 1, effort: 1 }, &mut |_| {}, &never);
+/// let found = plan::best(&conflicts, Request { seed: 1, effort: 1 }, &mut |_| {}, &never);
 /// assert_eq!((found.separation, found.is_optimal()), (5, true));
 /// ```
 pub fn best(

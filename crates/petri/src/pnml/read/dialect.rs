@@ -31,8 +31,9 @@ pub(super) enum Meaning {
     Understood,
     /// It is not kept and concerns only how the net looks in its tool.
     Looks,
-    /// It is not kept, and known to leave the rounds of the net as they are.
-    Lost,
+    /// It is not kept, and known to leave the rounds of the net as they are; perhaps for a
+    /// reason of its own.
+    Lost(Option<&'static str>),
     /// With it, the net is of another kind.
     Refused(String),
     /// It stands in no table.
@@ -49,12 +50,30 @@ pub(super) fn is_known(namespace: Option<&str>) -> bool {
     })
 }
 
+/// What the standard calls an element.
+pub(super) fn standard_name(element: &str) -> &str {
+    match element {
+        "inputArc" | "outputArc" => "arc",
+        "value" => "text",
+        other => other,
+    }
+}
+
+/// Whether a type of nets may be that of nets of plain tokens.
+pub(super) fn may_be_plain(net_type: &str) -> bool {
+    let lower = net_type.to_ascii_lowercase();
+    !["hlpn", "high", "symmetric", "colo", "stochastic", "timed"]
+        .iter()
+        .any(|word| lower.contains(word))
+}
+
 /// An attribute that the standard does not know.
 pub(super) fn attribute(older: bool, element: &str, given: Attribute<'_, '_>) -> Meaning {
     let value = given.value();
-    let element = match element {
-        "inputArc" | "outputArc" if older => "arc",
-        other => other,
+    let element = if older {
+        standard_name(element)
+    } else {
+        element
     };
     match (element, given.name()) {
         _ if given.namespace().is_some_and(is_of_xml_itself) => Looks,
@@ -93,7 +112,7 @@ pub(super) fn attribute(older: bool, element: &str, given: Attribute<'_, '_>) ->
         (_, "player") if value == "0" => Understood,
         (_, "player") => Refused(of_a_player(value)),
         // TAPAAL has it from PIPE, and time in intervals and ages only.
-        ("transition", "timed") => Lost,
+        ("transition", "timed") => Lost(None),
         (
             _,
             "displayName" | "nameOffsetX" | "nameOffsetY" | "markingOffsetX" | "markingOffsetY"
@@ -115,11 +134,11 @@ fn plain(value: &str) -> String {
 
 /// An element that the standard does not know.
 pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
-    let parent = match parent {
-        "inputArc" | "outputArc" => "arc",
-        other => other,
-    };
-    match (parent, node.tag_name().name(), said(node).trim()) {
+    match (
+        standard_name(parent),
+        node.tag_name().name(),
+        said(node).trim(),
+    ) {
         ("net" | "page", "inhibitorArc" | "transportArc", _) => {
             Refused("only ordinary arcs are understood".to_owned())
         }
@@ -150,7 +169,7 @@ pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
         ("page", "object", _) => {
             Refused("an <object> instead of an element of its kind is not understood".to_owned())
         }
-        ("text" | "value", name, _) => Refused(format!(
+        ("text", name, _) => Refused(format!(
             "<{name}> instead of a number; only nets of plain tokens are understood"
         )),
         ("transition", "timed", "true") => {
@@ -165,7 +184,11 @@ pub(super) fn element(parent: &str, node: Element<'_>) -> Meaning {
         | ("pnml", "constant", _)
         | (_, "placeHolder" | "token", "") => Understood,
         // How likely a transition of PIPE is; where pm4py says that a net has ended.
-        ("transition", "rate", _) | ("net", "finalmarkings", _) => Lost,
+        ("transition", "rate", _) | ("net", "finalmarkings", _) => Lost(None),
+        ("page", "net", _) => Lost(Some(
+            "the net inside a <page> (a subprocess) is not kept; the transition of that name stands \
+             for it",
+        )),
         (
             _,
             "arcpath" | "orientation" | "labels" | "query" | "queries" | "k-bound" | "feature"

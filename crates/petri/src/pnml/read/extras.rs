@@ -2,12 +2,11 @@
 //! not know.
 
 use super::dialect::{self, Meaning};
-use super::object::{self, Labels};
+use super::object::{self, Labels, UNKEPT_TOOLSPECIFIC};
 use super::resolve::Building;
 use super::{Element, PnmlError, Reading, numbers};
 use crate::net::{Owner, RingNote, ToolSpecific};
 use crate::pnml::NAMESPACE;
-use crate::pnml::remark::Loss;
 
 const UNKNOWN: &str = "is not known here, and may change what the net does";
 const NOT_A_NAME: &str = "not well-formed XML: a name that XML does not allow";
@@ -64,11 +63,10 @@ impl<'a> Reading<'a> {
         what: impl Fn() -> String,
         unknown: impl Fn() -> String,
     ) -> Result<(), PnmlError> {
-        let at = node.range().start;
         match meaning {
             Meaning::Understood => {}
-            Meaning::Looks => self.looks(what(), at),
-            Meaning::Lost => self.remarks.note(Loss::Behaviour, what(), at),
+            Meaning::Looks => self.looks(what(), node),
+            Meaning::Lost(why) => self.lost(why.map_or_else(what, str::to_owned), node),
             Meaning::Refused(why) => return Err(self.fail(blamed, why)),
             Meaning::Unknown => return Err(self.fail(node, unknown())),
         }
@@ -90,16 +88,12 @@ impl<'a> Reading<'a> {
             return Ok(());
         }
         self.check_tool(node)?;
-        let at = node.range().start;
         let Some(owner) = owner else {
-            self.looks("<toolspecific> of labels and references not kept", at);
+            self.looks(UNKEPT_TOOLSPECIFIC, node);
             return Ok(());
         };
-        if node
-            .parent_element()
-            .is_some_and(|it| it.has_tag_name((self.namespace.unwrap_or(""), "page")))
-        {
-            self.looks("<toolspecific> of a page kept with the net", at);
+        if node.parent_element().map(|it| self.name_of(it)) == Some("page") {
+            self.looks("<toolspecific> of a page kept with the net", node);
         }
         let text = self.document.input_text();
         let content = content(&text[node.range()]);
@@ -107,7 +101,7 @@ impl<'a> Reading<'a> {
             self.check_names(inner)?;
         }
         if content.contains("</:") {
-            return Err(self.fail(node, NOT_A_NAME.to_owned()));
+            return Err(self.fail(node, NOT_A_NAME));
         }
         let further: Vec<&str> = node
             .attributes()
@@ -159,7 +153,7 @@ impl<'a> Reading<'a> {
             }
         };
         if odd {
-            return Err(self.fail(node, NOT_A_NAME.to_owned()));
+            return Err(self.fail(node, NOT_A_NAME));
         }
         Ok(())
     }
@@ -168,8 +162,7 @@ impl<'a> Reading<'a> {
         if self.older || (node.has_attribute("tool") && node.has_attribute("version")) {
             return Ok(());
         }
-        let what = "attributes tool and version are required".to_owned();
-        Err(self.fail(node, what))
+        Err(self.fail(node, "attributes tool and version are required"))
     }
 
     /// An element of this tool: holding time, queued tokens or ring.
@@ -196,15 +189,14 @@ impl<'a> Reading<'a> {
                         let what = format!("separation is {separation}, at most 2^31 is possible");
                         self.fail(node, what)
                     })?,
-                    delays: delays.map_err(|_| {
-                        self.fail(node, "delays: expected process numbers".to_owned())
-                    })?,
+                    delays: delays
+                        .map_err(|_| self.fail(node, "delays: expected process numbers"))?,
                     queued: Vec::new(),
                 });
             }
             (element, _) => {
                 let what = format!("<{element}> of tool headway is unknown here and not kept");
-                self.remarks.note(Loss::Behaviour, what, node.range().start);
+                self.lost(what, node);
             }
         }
         Ok(())

@@ -7,7 +7,6 @@ use roxmltree::NodeType;
 use super::resolve::{Building, OpenArc};
 use super::{Element, PnmlError, Reading, dialect, numbers};
 use crate::net::{Owner, Position, RingNote};
-use crate::pnml::remark::Loss;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -19,14 +18,13 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(element: &str, older: bool) -> Option<Kind> {
+    pub(super) fn of(element: &str) -> Option<Kind> {
         Some(match element {
             "place" => Kind::Place,
             "transition" => Kind::Transition,
             "referencePlace" => Kind::ReferencePlace,
             "referenceTransition" => Kind::ReferenceTransition,
             "arc" => Kind::Arc,
-            "inputArc" | "outputArc" if older => Kind::Arc,
             _ => return None,
         })
     }
@@ -47,6 +45,7 @@ pub(super) struct Labels<'a> {
 }
 
 pub(super) const UNKEPT_GRAPHICS: &str = "graphics of arcs, labels, pages and references not kept";
+pub(super) const UNKEPT_TOOLSPECIFIC: &str = "<toolspecific> of labels and references not kept";
 
 /// Which elements the standard has inside an element.
 pub(super) fn expected(element: &str) -> &'static str {
@@ -85,7 +84,6 @@ impl<'a> Reading<'a> {
         kind: Kind,
         net: &mut Building<'a>,
     ) -> Result<(), PnmlError> {
-        let at = node.range().start;
         let index = net.count(kind);
         let number = net.number;
         let (known, owner): (&[&str], _) = match kind {
@@ -126,7 +124,7 @@ impl<'a> Reading<'a> {
                 ("graphics", Kind::Place | Kind::Transition) => {
                     self.graphics(child, &mut labels)?;
                 }
-                ("graphics", _) => self.looks(UNKEPT_GRAPHICS, child.range().start),
+                ("graphics", _) => self.looks(UNKEPT_GRAPHICS, child),
                 ("toolspecific", _) => self.toolspecific(child, owner, net, &mut labels)?,
                 _ => self.stranger(child)?,
             }
@@ -135,7 +133,7 @@ impl<'a> Reading<'a> {
             Kind::Place => {
                 if let Some(capacity) = labels.limit.filter(|&capacity| capacity > 0) {
                     let what = "capacities not kept, which the marking of the file never reaches";
-                    self.remarks.note(Loss::Behaviour, what, at);
+                    self.lost(what, node);
                     net.capacities.push((index, capacity, node));
                 }
                 net.add_place(id.unwrap_or_default(), labels);
@@ -160,7 +158,7 @@ impl<'a> Reading<'a> {
                 net.add_arc(arc, self);
             }
             Kind::ReferencePlace | Kind::ReferenceTransition => {
-                self.looks("reference nodes replaced by what they refer to", at);
+                self.looks("reference nodes replaced by what they refer to", node);
                 self.required(node, "ref")?;
                 net.references.push((node, kind));
             }
@@ -184,7 +182,7 @@ impl<'a> Reading<'a> {
     pub(super) fn unkept_name(&mut self, node: Element<'a>) -> Result<(), PnmlError> {
         if !self.label(node)?.unwrap_or_default().trim().is_empty() {
             let what = "names of pages, references and arcs not kept";
-            self.looks(what, node.range().start);
+            self.looks(what, node);
         }
         Ok(())
     }
@@ -206,13 +204,13 @@ impl<'a> Reading<'a> {
         net: &mut Building<'a>,
     ) -> Result<Option<u64>, PnmlError> {
         let Some(text) = self.label(node)? else {
-            return Err(self.fail(node, "<text> with a number is required".to_owned()));
+            return Err(self.fail(node, "<text> with a number is required"));
         };
         let mut digits = text.as_ref();
-        if self.older && digits.trim().is_empty() {
-            return Ok(None);
-        }
         if self.older {
+            if digits.trim().is_empty() {
+                return Ok(None);
+            }
             let plain = dialect::without_class(digits, &mut net.token_class);
             digits = plain.map_err(|what| self.fail(node, what))?;
         }
@@ -232,19 +230,17 @@ impl<'a> Reading<'a> {
             if !self.is_element(child)? {
                 continue;
             }
-            let at = child.range().start;
             match self.name_of(child) {
                 "text" => self.add_text(child, &mut found)?,
-                "value" if self.older => self.add_text(child, &mut found)?,
                 "multiset" if self.older => {
                     let tokens = dialect::plain_tokens(child);
                     let tokens = tokens.map_err(|what| self.fail(node, what))?;
                     found = Some(Cow::Owned(tokens.to_string()));
                 }
-                "graphics" => self.looks(UNKEPT_GRAPHICS, at),
+                "graphics" => self.looks(UNKEPT_GRAPHICS, child),
                 "toolspecific" => {
                     self.check_tool(child)?;
-                    self.looks("<toolspecific> of labels and references not kept", at);
+                    self.looks(UNKEPT_TOOLSPECIFIC, child);
                 }
                 _ => self.stranger(child)?,
             }
@@ -258,7 +254,7 @@ impl<'a> Reading<'a> {
         found: &mut Option<Cow<'a, str>>,
     ) -> Result<(), PnmlError> {
         if found.is_some() {
-            return Err(self.fail(node, "a second <text> in one label".to_owned()));
+            return Err(self.fail(node, "a second <text> in one label"));
         }
         self.attributes(node, &[])?;
         let text = found.insert(Cow::Borrowed(""));
@@ -284,7 +280,7 @@ impl<'a> Reading<'a> {
                 "position" => labels.position = Some(self.position(child, ["x", "y"])?),
                 element @ ("dimension" | "fill" | "line") => {
                     let what = format!("<{element}> of nodes not kept");
-                    self.looks(what, child.range().start);
+                    self.looks(what, child);
                 }
                 _ => self.stranger(child)?,
             }
