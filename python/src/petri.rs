@@ -179,13 +179,8 @@ impl Net {
         let (plant, name) = (Arc::clone(&self.plant), self.name.clone());
         let found = in_thread(py, move || {
             let circuit = question.circuit(&plant)?.map_err(|several| {
-                let names =
-                    |places: &[usize]| answer::petri::place_ids(&plant.net, places).join(",");
-                let several: Vec<String> = several
-                    .circuits
-                    .iter()
-                    .map(|circuit| names(&circuit.places))
-                    .collect();
+                let several = several.circuits.iter();
+                let several: Vec<String> = several.map(|it| it.place_names.join(",")).collect();
                 Failure::new(no_clear_circuit().message).help(match several.as_slice() {
                     [] => "there is no circuit".to_owned(),
                     some => format!("choose one: --ring {}", some.join(", or ")),
@@ -222,7 +217,7 @@ impl Net {
         let plant = Arc::clone(&self.plant);
         let found = in_thread(py, move || {
             question.circuit(&plant).map(|found| match found {
-                Err(circuits) => headway_answer::json::line(&circuits.json(&plant)),
+                Err(circuits) => headway_answer::json::line(&circuits),
                 Ok(_) => String::new(),
             })
         })?;

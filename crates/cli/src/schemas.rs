@@ -76,7 +76,7 @@ fn generated() -> Schemas {
             "petri-separate",
             "headway petri separate --format json: circuits to choose from, or what was added",
             one_of(vec![
-                of::<answer::petri::separate::CircuitsJson>(),
+                of::<answer::petri::separate::Circuits>(),
                 of::<answer::petri::separate::SeparateJson<'_>>(),
             ]),
         ),

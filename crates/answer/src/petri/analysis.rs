@@ -45,23 +45,21 @@ pub struct Analysis {
 }
 
 /// What is known beyond the net when it is that of a ring.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[expect(missing_docs, reason = "a key's sentence stands at one type")]
 pub struct RingFacts {
-    /// n.
     pub processes: usize,
-    /// The transitions of the major ring.
-    pub major: Vec<usize>,
-    /// m.
     pub tokens: u64,
-    /// d.
     pub separation: u32,
     /// How many processes delay.
-    pub delays: usize,
-    /// By the forecast: the last round after which a token rests.
-    pub last_rest: Option<u64>,
-    /// m·d ≤ n.
+    pub delay_count: usize,
     pub feasible: bool,
-    /// The proved worst case from any state.
-    pub worst: Option<u64>,
+    pub last_rest: Option<u64>,
+    pub worst_last_rest: Option<u64>,
+    /// The transitions of the major ring.
+    #[serde(skip)]
+    pub major: Vec<usize>,
 }
 
 impl Analysis {
@@ -217,7 +215,7 @@ impl Analysis {
             period: exact.map(|found| found.period),
             why_no_transient: self.transient.as_ref().err(),
             published_bounds: self.published.iter().map(published).collect(),
-            as_ring: self.ring.as_ref().map(RingFacts::json),
+            as_ring: self.ring.as_ref(),
             behaviour: BehaviourJson::of(behaviour, plant),
         }
     }
@@ -279,7 +277,7 @@ pub struct AnalysisJson<'a> {
     /// Bounds of the transient from the literature.
     published_bounds: Vec<PublishedJson>,
     /// The ring that the net stands for; null: it stands for none.
-    as_ring: Option<RingFactsJson>,
+    as_ring: Option<&'a RingFacts>,
     #[serde(flatten)]
     behaviour: BehaviourJson<'a>,
 }
@@ -305,19 +303,6 @@ struct PublishedJson {
     bound_rounds: String,
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-struct RingFactsJson {
-    processes: usize,
-    tokens: u64,
-    separation: u32,
-    /// How many processes delay.
-    delay_count: usize,
-    feasible: bool,
-    last_rest: Option<u64>,
-    worst_last_rest: Option<u64>,
-}
-
 impl RingFacts {
     fn of(plant: &Plant, ring: &Ring, state: &Configuration) -> RingFacts {
         let tokens = state.tokens();
@@ -335,26 +320,14 @@ impl RingFacts {
             major: ring::major_transitions(&plant.net, &plant.marking).unwrap_or_default(),
             tokens,
             separation: ring.separation().hops(),
-            delays,
+            delay_count: delays,
             last_rest: forecast
                 .filter(|_| feasible)
                 .and_then(|forecast| forecast.last_rest()),
             feasible,
-            worst: gap
+            worst_last_rest: gap
                 .filter(|_| feasible)
                 .and_then(|gap| headway_core::bound::worst_last_rest(tokens, pace, gap)),
-        }
-    }
-
-    fn json(&self) -> RingFactsJson {
-        RingFactsJson {
-            processes: self.processes,
-            tokens: self.tokens,
-            separation: self.separation,
-            delay_count: self.delays,
-            feasible: self.feasible,
-            last_rest: self.last_rest,
-            worst_last_rest: self.worst,
         }
     }
 }

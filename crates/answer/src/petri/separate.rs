@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use headway_petri::circuit::{self, Circuit};
-use headway_petri::separate::{self, Behaviour, Method, NotSeparable, Request, Separated};
+use headway_petri::separate::{self, Method, NotSeparable, Request, Separated};
 use headway_petri::{EventGraph, Marking, Net, maxplus};
 use serde::Serialize;
 
@@ -27,46 +27,25 @@ pub struct Question {
     pub list: usize,
 }
 
-/// The circuits of a net.
+/// The circuits of a net: what `headway petri separate --ring auto` prints.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Circuits {
-    /// Those listed.
-    pub circuits: Vec<Circuit>,
-    /// Whether there are no others.
+    /// Circuits to choose from.
+    pub circuits: Vec<Listed>,
+    /// Whether the list has all there are.
     pub all: bool,
 }
 
-/// What `headway petri separate --ring auto` prints.
+/// A circuit of a net.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct CircuitsJson {
-    /// Circuits to choose from.
-    circuits: Vec<CircuitJson>,
-    /// Whether the list has all there are.
-    all: bool,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-struct CircuitJson {
-    place_names: Vec<String>,
-    tokens: u64,
+#[expect(missing_docs, reason = "a key's sentence stands at one type")]
+pub struct Listed {
+    pub place_names: Vec<String>,
+    pub tokens: u64,
     /// Rounds that a turn of the circuit takes.
-    circuit_rounds: u64,
-}
-
-impl Circuits {
-    /// What `headway petri separate --ring auto` prints.
-    pub fn json(&self, plant: &Plant) -> CircuitsJson {
-        let row = |circuit: &Circuit| CircuitJson {
-            place_names: place_ids(&plant.net, &circuit.places),
-            tokens: circuit.tokens(&plant.marking),
-            circuit_rounds: circuit.rounds(&plant.net),
-        };
-        CircuitsJson {
-            circuits: self.circuits.iter().map(row).collect(),
-            all: self.all,
-        }
-    }
+    pub circuit_rounds: u64,
 }
 
 impl Question {
@@ -91,7 +70,17 @@ impl Question {
         let clear = all && first.is_some() && candidates.next().is_none();
         match first {
             Some(first) if self.separation.is_some() && clear => Ok(Ok(first.clone())),
-            _ => Ok(Err(Circuits { circuits, all })),
+            _ => Ok(Err(Circuits {
+                circuits: circuits
+                    .iter()
+                    .map(|circuit| Listed {
+                        place_names: place_ids(&plant.net, &circuit.places),
+                        tokens: circuit.tokens(&plant.marking),
+                        circuit_rounds: circuit.rounds(&plant.net),
+                    })
+                    .collect(),
+                all,
+            })),
         }
     }
 
@@ -149,10 +138,8 @@ impl Answer {
     /// Whether the tokens become separated, and go on if they did before. Tokens that
     /// stand still forever are not what was asked for, however far apart.
     pub fn holds(&self) -> bool {
-        let stopped =
-            |side: &Side| side.behaviour.recurs.is_some() && side.behaviour.circuit_firings == 0;
-        let separated = self.after.behaviour.separated_from.is_some();
-        separated && (stopped(&self.before) || !stopped(&self.after))
+        let separated = self.after.separated_from.is_some();
+        separated && (self.before.stands_still || !self.after.stands_still)
     }
 
     /// What `headway petri separate` prints.
@@ -171,8 +158,8 @@ impl Answer {
             illegal_rows_at_start: done.illegal.len(),
             stabilization_bound: done.bound.as_ref().ok().copied(),
             why_no_bound: done.bound.as_ref().err().map(ToString::to_string),
-            before: self.before.json(),
-            after: self.after.json(),
+            before: &self.before,
+            after: &self.after,
         }
     }
 
@@ -185,13 +172,26 @@ impl Answer {
 }
 
 /// What a net does, before or after.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[expect(missing_docs, reason = "a key's sentence stands at one type")]
 pub struct Side {
-    /// Or why there is none.
-    pub cycle_time: Result<String, String>,
-    /// By the ids of its places; empty without a cycle time.
+    pub cycle_time: Option<String>,
+    pub why_no_cycle_time: Option<String>,
     pub critical_circuit: Vec<String>,
-    /// As played.
-    pub behaviour: Behaviour,
+    /// Places between tokens, seen.
+    pub separation_kept: Option<u64>,
+    /// From this round on tokens are as far apart as wanted; null: never.
+    pub separated_from: Option<u64>,
+    /// The round after which nothing fires any more; null: something does.
+    pub dead_from: Option<u64>,
+    /// Whether the tokens stop for good.
+    pub stands_still: bool,
+    /// From this round on markings repeat; null: not seen to.
+    pub recurs_from: Option<u64>,
+    pub period: Option<u64>,
+    /// Rounds that were played.
+    pub rounds_played: u64,
 }
 
 impl Side {
@@ -205,7 +205,7 @@ impl Side {
         let spectrum = EventGraph::of(net, marking)
             .map_err(|why| why.to_string())
             .and_then(|graph| maxplus::spectrum(&graph).map_err(|why| why.to_string()));
-        let behaviour = separate::observe(
+        let seen = separate::observe(
             net,
             marking,
             &request.circuit,
@@ -213,21 +213,13 @@ impl Side {
             max_rounds,
         )
         .map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
+        let found = spectrum.as_ref().ok();
         Ok(Side {
-            critical_circuit: spectrum
-                .as_ref()
-                .map_or_else(|_| Vec::new(), |s| place_ids(net, &s.critical_circuit)),
-            cycle_time: spectrum.map(|s| s.cycle_time.to_string()),
-            behaviour,
-        })
-    }
-
-    fn json(&self) -> SideJson<'_> {
-        let seen = &self.behaviour;
-        SideJson {
-            cycle_time: self.cycle_time.as_ref().ok(),
-            why_no_cycle_time: self.cycle_time.as_ref().err(),
-            critical_circuit: &self.critical_circuit,
+            cycle_time: found.map(|found| found.cycle_time.to_string()),
+            critical_circuit: found.map_or_else(Vec::new, |found| {
+                place_ids(net, &found.critical_circuit)
+            }),
+            why_no_cycle_time: spectrum.err(),
             separation_kept: seen.separation,
             separated_from: seen.separated_from,
             dead_from: seen.dead_from,
@@ -235,7 +227,7 @@ impl Side {
             recurs_from: seen.recurs.map(|(round, _)| round),
             period: seen.recurs.map(|(_, period)| period),
             rounds_played: seen.rounds,
-        }
+        })
     }
 }
 
@@ -265,30 +257,9 @@ pub struct SeparateJson<'a> {
     /// Why none is known.
     why_no_bound: Option<String>,
     /// Without the control.
-    before: SideJson<'a>,
+    before: &'a Side,
     /// With it.
-    after: SideJson<'a>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-struct SideJson<'a> {
-    cycle_time: Option<&'a String>,
-    why_no_cycle_time: Option<&'a String>,
-    critical_circuit: &'a [String],
-    /// Places between tokens, seen.
-    separation_kept: Option<u64>,
-    /// From this round on tokens are as far apart as wanted; null: never.
-    separated_from: Option<u64>,
-    /// The round after which nothing fires any more; null: something does.
-    dead_from: Option<u64>,
-    /// Whether the tokens stop for good.
-    stands_still: bool,
-    /// From this round on markings repeat; null: not seen to.
-    recurs_from: Option<u64>,
-    period: Option<u64>,
-    /// Rounds that were played.
-    rounds_played: u64,
+    after: &'a Side,
 }
 
 fn positions(

@@ -104,7 +104,7 @@ fn write_text(out: &mut dyn Write, found: &Analysis, plant: &Plant) -> std::io::
             out,
             "{DIM}the net of a ring: {} processes ({} delay), {}, separation {}{DIM:#}",
             ring.processes,
-            ring.delays,
+            ring.delay_count,
             count(ring.tokens, "token"),
             ring.separation
         )?;
@@ -195,7 +195,7 @@ fn write_transient(out: &mut dyn Write, found: &Analysis) -> std::io::Result<()>
     } else if let Err(why) = &found.transient {
         writeln!(out, "  transient not known: {why}")?;
     }
-    if let Some(worst) = found.ring.as_ref().and_then(|ring| ring.worst) {
+    if let Some(worst) = found.ring.as_ref().and_then(|ring| ring.worst_last_rest) {
         let what = "worst case over all markings of this ring";
         writeln!(out, "    {DIM}{what}: {worst}{DIM:#}")?;
     }

@@ -7,7 +7,7 @@ use headway_answer::petri::separate::{Circuits, Question, no_clear_circuit};
 use headway_petri::separate::Method;
 use headway_petri::svg;
 
-use super::input::{NetFlags, Plant, Purpose, place_ids, write_pnml, write_svg};
+use super::input::{NetFlags, Purpose, write_pnml, write_svg};
 use crate::failure::{Answer, Failure};
 use crate::flags::{TextOrJson, one_of, whole_number};
 use crate::report::print;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let circuit = match question.circuit(&plant)? {
         Ok(circuit) => circuit,
         Err(circuits) => {
-            show(args, &plant, &circuits)?;
+            show(args, &circuits)?;
             if args.separation.is_some() || args.output.is_some() {
                 return Err(no_clear_circuit());
             }
@@ -118,18 +118,18 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
 }
 
 /// Lists circuits.
-fn show(args: &Args, plant: &Plant, circuits: &Circuits) -> Result<(), Failure> {
+fn show(args: &Args, circuits: &Circuits) -> Result<(), Failure> {
     Ok(print(
         args.format,
-        || circuits.json(plant),
+        || circuits,
         |out| {
             writeln!(
                 out,
                 "{HEADING}tokens  rounds  places of the circuit{HEADING:#}"
             )?;
             for circuit in &circuits.circuits {
-                let places = place_ids(&plant.net, &circuit.places).join(",");
-                let (tokens, rounds) = (circuit.tokens(&plant.marking), circuit.rounds(&plant.net));
+                let places = circuit.place_names.join(",");
+                let (tokens, rounds) = (circuit.tokens, circuit.circuit_rounds);
                 writeln!(out, "{tokens:>6}  {rounds:>6}  {places}")?;
             }
             if !circuits.all {

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use headway_walk::walk::fairness;
 use headway_walk::walk::file::WalkJson;
 use headway_walk::walk::hamiltonian::Cycle;
 use headway_walk::walk::search::{Found, Request};
@@ -33,7 +32,7 @@ pub(super) fn write(
     the_walk(out, args, network, request, found)?;
     distance(out, network, request, found)?;
     writeln!(out)?;
-    visits(out, network, request, found)?;
+    visits(out, network, found, json)?;
     capacity(out, json)?;
     match args.output {
         Some(_) => Ok(()),
@@ -139,12 +138,11 @@ fn distance(
 fn visits(
     out: &mut dyn Write,
     network: &Network,
-    request: &Request,
     found: &Found,
+    json: &WalkJson<'_>,
 ) -> io::Result<()> {
-    let visits = found.walk.visits(network);
-    let least = visits.iter().copied().min().unwrap_or(0);
-    let most = visits.iter().copied().max().unwrap_or(0);
+    let visits = || json.visits_by_node.values().copied();
+    let (least, most) = (visits().min().unwrap_or(0), visits().max().unwrap_or(0));
     if least == most {
         writeln!(
             out,
@@ -152,27 +150,23 @@ fn visits(
             times(most)
         )?;
     } else {
-        let often: Vec<Node> = network
-            .nodes()
-            .filter(|&node| visits[node as usize] == most)
-            .collect();
+        let often = |&node: &Node| json.visits_by_node[network.name(node)] == most;
+        let often: Vec<Node> = network.nodes().filter(often).collect();
         writeln!(
             out,
             "Visits in a turn: {least} to {most} per node (most at {}): D4 does not hold.",
             few(network, &often)
         )?;
     }
-    let between = found
-        .walk
-        .rounds_between_visits(network, &found.walk.even_tokens(request.tokens));
-    let least = between.iter().map(|gap| gap.0).min().unwrap_or(0);
-    let most = between.iter().map(|gap| gap.1).max().unwrap_or(0);
+    let between = || json.rounds_between_visits.values();
+    let least = between().map(|gap| gap[0]).min().unwrap_or(0);
+    let most = between().map(|gap| gap[1]).max().unwrap_or(0);
     let waits = match least == most {
         true => count(most, "round"),
         false => format!("{least} to {most} rounds"),
     };
     writeln!(out, "From one visit to the next a node waits {waits}.")?;
-    if let Some(words) = fairness::equal_visits(network).in_words(network) {
+    if let Some(words) = &json.equal_visits.because {
         writeln!(out, "{words}.")?;
     }
     match &found.hamiltonian {

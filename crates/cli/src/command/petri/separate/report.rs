@@ -41,20 +41,16 @@ pub(super) fn write_text(
         let ids = found.ring_ids(plant);
         writeln!(out, "{DIM}minor rings at: {}{DIM:#}", shortened(&ids))?;
     }
-    let none = || "none".to_owned();
-    let cycle = |side: &Side| side.cycle_time.clone().unwrap_or_else(|_| none());
-    let critical = |side: &Side| {
-        if side.critical_circuit.is_empty() {
-            none()
-        } else {
-            shortened(&side.critical_circuit)
-        }
+    let cycle = |side: &Side| side.cycle_time.clone().unwrap_or("none".to_owned());
+    let critical = |side: &Side| match side.critical_circuit.as_slice() {
+        [] => "none".to_owned(),
+        circuit => shortened(circuit),
     };
     writeln!(out)?;
     for (when, side) in [("before", before), ("after", after)] {
         writeln!(out, "{HEADING}{:<22}{when}{HEADING:#}", "")?;
         writeln!(out, "  {:<20}{}", "cycle time", cycle(side))?;
-        if let ("after", Err(why)) = (when, &side.cycle_time) {
+        if let ("after", Some(why)) = (when, &side.why_no_cycle_time) {
             writeln!(out, "  {:<20}{DIM}{why}{DIM:#}", "")?;
         }
         writeln!(out, "  {:<20}{}", "critical circuit", critical(side))?;
@@ -108,26 +104,21 @@ pub(super) fn write_text(
 }
 
 fn behaviour(side: &Side, required: u32) -> String {
-    let seen = &side.behaviour;
-    let stands = if let Some(round) = seen.dead_from {
-        format!("{BAD}dead{BAD:#}: nothing fires after round {round}")
-    } else if seen.recurs.is_some() && seen.circuit_firings == 0 {
-        format!("{BAD}the tokens stand still forever{BAD:#}")
+    let stands = if let Some(round) = side.dead_from {
+        format!("{BAD}dead{BAD:#}: nothing fires after round {round}; ")
+    } else if side.stands_still {
+        format!("{BAD}the tokens stand still forever{BAD:#}; ")
     } else {
         String::new()
     };
-    let kept = match (seen.separation, seen.separated_from) {
+    let kept = match (side.separation_kept, side.separated_from) {
         (_, Some(0)) => format!("{GOOD}at least {required} apart from the start{GOOD:#}"),
         (_, Some(round)) => {
             format!("{GOOD}at least {required} apart from round {round} on{GOOD:#}")
         }
         (Some(0), None) => format!("{BAD}two tokens on one place, again and again{BAD:#}"),
         (Some(kept), None) => format!("{BAD}only {kept} apart, again and again{BAD:#}"),
-        (None, None) => format!("not seen to repeat in {} rounds", seen.rounds),
+        (None, None) => format!("not seen to repeat in {} rounds", side.rounds_played),
     };
-    if stands.is_empty() {
-        kept
-    } else {
-        format!("{stands}; {kept}")
-    }
+    stands + &kept
 }
