@@ -4,6 +4,23 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+/// So many damaged copies of a sample, each with the seed of its damage: the same on every
+/// machine.
+pub fn copies(sample: &[u8], count: u64) -> impl Iterator<Item = (u64, Vec<u8>)> {
+    (0..count).map(move |seed| (seed, damaged(sample, &mut below(seed))))
+}
+
+/// Random numbers below a bound, all from one seed (SplitMix64).
+pub fn below(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed;
+    move |bound| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+    }
+}
+
 /// `sample` with one to six pieces of damage. `below` gives a random number below
 /// its argument.
 pub fn damaged(sample: &[u8], below: &mut dyn FnMut(usize) -> usize) -> Vec<u8> {

@@ -216,9 +216,8 @@ impl Side {
         let found = spectrum.as_ref().ok();
         Ok(Side {
             cycle_time: found.map(|found| found.cycle_time.to_string()),
-            critical_circuit: found.map_or_else(Vec::new, |found| {
-                place_ids(net, &found.critical_circuit)
-            }),
+            critical_circuit: found
+                .map_or_else(Vec::new, |found| place_ids(net, &found.critical_circuit)),
             why_no_cycle_time: spectrum.err(),
             separation_kept: seen.separation,
             separated_from: seen.separated_from,

@@ -7,13 +7,62 @@ use fixedbitset::FixedBitSet;
 use crate::network::{Network, Node};
 use crate::stop;
 
+/// What can be searched: nodes from 0 on, and whom each is joined to.
+pub trait Graph {
+    /// How many nodes there are.
+    fn nodes(&self) -> usize;
+    /// Where links from a node lead.
+    fn neighbours(&self, node: Node) -> &[Node];
+}
+
+impl Graph for Network {
+    fn nodes(&self) -> usize {
+        self.len()
+    }
+
+    fn neighbours(&self, node: Node) -> &[Node] {
+        self.neighbours(node)
+    }
+}
+
+/// A set of nodes that is emptied in no time.
+#[derive(Clone, Debug)]
+pub(crate) struct Marks {
+    /// Equal to `stamp` for those in the set.
+    stamps: Vec<u32>,
+    stamp: u32,
+}
+
+impl Marks {
+    pub(crate) fn new(nodes: usize) -> Marks {
+        Marks {
+            stamps: vec![0; nodes],
+            stamp: 1,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        if self.stamp == u32::MAX {
+            self.stamps.fill(0);
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+    }
+
+    pub(crate) fn insert(&mut self, node: Node) {
+        self.stamps[node as usize] = self.stamp;
+    }
+
+    pub(crate) fn contains(&self, node: Node) -> bool {
+        self.stamps[node as usize] == self.stamp
+    }
+}
+
 /// A breadth-first search that can be run again and again without clearing: it
 /// costs what it visits, and V words of memory once.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// Equal to `stamp` where the current search has been.
-    seen: Vec<u32>,
-    stamp: u32,
+    seen: Marks,
     queue: Vec<Node>,
 }
 
@@ -21,8 +70,7 @@ impl Reach {
     /// For networks of that many nodes.
     pub fn new(nodes: usize) -> Reach {
         Reach {
-            seen: vec![0; nodes],
-            stamp: 0,
+            seen: Marks::new(nodes),
             queue: Vec::new(),
         }
     }
@@ -31,34 +79,43 @@ impl Reach {
     /// distance, nearest first, until `found` returns true.
     pub fn search(
         &mut self,
-        network: &Network,
+        graph: &impl Graph,
         from: Node,
         limit: u32,
         mut found: impl FnMut(Node, u32) -> bool,
     ) {
-        if self.stamp == u32::MAX {
-            self.seen.fill(0);
-            self.stamp = 0;
-        }
-        self.stamp += 1;
-        self.queue.clear();
-        self.queue.push(from);
-        self.seen[from as usize] = self.stamp;
-        self.spread(network, limit, &mut found);
+        let found = |node, distance, _| found(node, distance);
+        self.spread(graph, &[from], limit, |_, _| true, found);
     }
 
-    fn spread(&mut self, network: &Network, limit: u32, found: &mut impl FnMut(Node, u32) -> bool) {
-        if found(self.queue[0], 0) {
-            return;
+    /// The same from several nodes at once, only by nodes that are allowed at a distance;
+    /// `found` is told, too, from which node each is reached.
+    pub(crate) fn spread(
+        &mut self,
+        graph: &impl Graph,
+        from: &[Node],
+        limit: u32,
+        allowed: impl Fn(Node, u32) -> bool,
+        mut found: impl FnMut(Node, u32, Node) -> bool,
+    ) {
+        self.seen.clear();
+        self.queue.clear();
+        for &node in from {
+            self.seen.insert(node);
+            self.queue.push(node);
+            if found(node, 0, node) {
+                return;
+            }
         }
-        let mut layer = 0..1;
+        let mut layer = 0..from.len();
         for distance in 1..=limit {
             for index in layer.clone() {
-                for &next in network.neighbours(self.queue[index]) {
-                    if self.seen[next as usize] != self.stamp {
-                        self.seen[next as usize] = self.stamp;
+                let node = self.queue[index];
+                for &next in graph.neighbours(node) {
+                    if !self.seen.contains(next) && allowed(next, distance) {
+                        self.seen.insert(next);
                         self.queue.push(next);
-                        if found(next, distance) {
+                        if found(next, distance, node) {
                             return;
                         }
                     }
@@ -72,9 +129,9 @@ impl Reach {
     }
 
     /// Hops along links from `from` to `to`, when at most `limit`.
-    pub fn hops(&mut self, network: &Network, from: Node, to: Node, limit: u32) -> Option<u32> {
+    pub fn hops(&mut self, graph: &impl Graph, from: Node, to: Node, limit: u32) -> Option<u32> {
         let mut answer = None;
-        self.search(network, from, limit, |node, distance| {
+        self.search(graph, from, limit, |node, distance| {
             if node == to {
                 answer = Some(distance);
             }
@@ -85,9 +142,9 @@ impl Reach {
 }
 
 /// Hops along links from `from` to every node.
-pub fn hops_from(network: &Network, from: Node) -> Vec<u32> {
-    let mut hops = vec![u32::MAX; network.len()];
-    Reach::new(network.len()).search(network, from, u32::MAX, |node, distance| {
+pub fn hops_from(graph: &impl Graph, from: Node) -> Vec<u32> {
+    let mut hops = vec![u32::MAX; graph.nodes()];
+    Reach::new(graph.nodes()).search(graph, from, u32::MAX, |node, distance| {
         hops[node as usize] = distance;
         false
     });
@@ -96,26 +153,21 @@ pub fn hops_from(network: &Network, from: Node) -> Vec<u32> {
 
 /// A shortest path from `from` to `to`, without `from`.
 pub fn path(network: &Network, from: Node, to: Node) -> Vec<Node> {
-    let mut previous = vec![Node::MAX; network.len()];
-    previous[from as usize] = from;
-    let mut queue = std::collections::VecDeque::from([from]);
-    while let Some(node) = queue.pop_front() {
-        if node == to {
-            break;
-        }
-        for &next in network.neighbours(node) {
-            if previous[next as usize] == Node::MAX {
-                previous[next as usize] = node;
-                queue.push_back(next);
-            }
-        }
-    }
-    let mut path = Vec::new();
-    let mut node = to;
-    while node != from {
-        path.push(node);
-        node = previous[node as usize];
-    }
+    let mut previous = vec![from; network.len()];
+    let mut reach = Reach::new(network.len());
+    reach.spread(
+        network,
+        &[from],
+        u32::MAX,
+        |_, _| true,
+        |node, _, before| {
+            previous[node as usize] = before;
+            node == to
+        },
+    );
+    let back = |&node: &Node| Some(previous[node as usize]).filter(|&node| node != from);
+    let to = Some(to).filter(|&to| to != from);
+    let mut path: Vec<Node> = std::iter::successors(to, back).collect();
     path.reverse();
     path
 }

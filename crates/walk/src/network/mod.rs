@@ -107,11 +107,15 @@ impl Network {
 
     /// Every link, as a pair (from, to); a two-way link once, smaller node first.
     pub fn links(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
-        self.nodes().flat_map(move |from| {
-            self.neighbours(from)
-                .iter()
-                .map(move |&to| (from, to))
-                .filter(move |&(from, to)| from < to || !self.linked(to, from))
+        let once = |&(from, to): &(Node, Node)| from < to || !self.linked(to, from);
+        self.arcs().filter(once)
+    }
+
+    /// Every way that a token can take in one step, as a pair (from, to).
+    pub fn arcs(&self) -> impl Iterator<Item = (Node, Node)> + '_ {
+        self.nodes().flat_map(|from| {
+            let next = self.neighbours(from).iter();
+            next.map(move |&to| (from, to))
         })
     }
 
@@ -142,11 +146,7 @@ impl Network {
         for name in &self.names {
             builder.node(name);
         }
-        for from in self.nodes() {
-            for &to in self.neighbours(from) {
-                builder.arc(to, from);
-            }
-        }
+        self.arcs().for_each(|(from, to)| builder.arc(to, from));
         builder.finish().expect("as connected as the original")
     }
 }

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::network::Node;
+use crate::network::distance::Reach;
 use crate::plan::conflicts::{Conflicts, Group};
 
 /// The least separation that any order can have, and why.
@@ -157,22 +158,22 @@ pub fn lower(conflicts: &Conflicts, stop: &AtomicBool) -> Bound {
         let others = conflicts.neighbours(member).len();
         bound.raise(others.div_ceil(2), || near(member, 1, others));
     }
-    let mut seen = vec![u32::MAX; count];
+    let mut reach = Reach::new(count);
     let each = conflicts.len() + 2 * conflicts.pairs();
     let go_on = |round: &u32| {
         (*round as usize + 1).saturating_mul(each) <= MAX_STEPS && !stop.load(Ordering::Relaxed)
     };
-    for (round, member) in (0..).zip(members).take_while(|(round, _)| go_on(round)) {
-        layers(conflicts, &[member], &mut seen, round, |radius, size| {
+    for (_, member) in (0..).zip(members).take_while(|(round, _)| go_on(round)) {
+        layers(conflicts, &[member], &mut reach, |radius, size| {
             let others = size - 1;
             let hops = others.div_ceil(2 * radius as usize);
             bound.raise(hops, || near(member, radius, others));
         });
     }
     let groups = (count as u32..).zip(groups);
-    for (round, group) in groups.take_while(|(round, _)| go_on(round)) {
+    for (_, group) in groups.take_while(|(round, _)| go_on(round)) {
         let members = &group.members;
-        layers(conflicts, members, &mut seen, round, |radius, size| {
+        layers(conflicts, members, &mut reach, |radius, size| {
             let hops = (size - 1).div_ceil(2 * radius as usize + 1);
             bound.raise(hops.min(all_round(group)), || reason(group, radius, size));
         });
@@ -184,30 +185,25 @@ pub fn lower(conflicts: &Conflicts, stop: &AtomicBool) -> Bound {
 fn layers(
     conflicts: &Conflicts,
     from: &[Node],
-    seen: &mut [u32],
-    round: u32,
+    reach: &mut Reach,
     mut tell: impl FnMut(u32, usize),
 ) {
-    let mut reached = from.to_vec();
-    for &member in from {
-        seen[member as usize] = round;
-    }
-    let mut start = 0;
-    for radius in 1.. {
-        let end = reached.len();
-        for index in start..end {
-            for &other in conflicts.neighbours(reached[index]) {
-                if seen[other as usize] != round {
-                    seen[other as usize] = round;
-                    reached.push(other);
-                }
+    let (mut radius, mut size) = (0, 0);
+    reach.spread(
+        conflicts,
+        from,
+        u32::MAX,
+        |_, _| true,
+        |_, distance, _| {
+            if distance > radius.max(1) {
+                tell(radius, size);
             }
-        }
-        if reached.len() == end {
-            return;
-        }
-        tell(radius, reached.len());
-        start = end;
+            (radius, size) = (distance, size + 1);
+            false
+        },
+    );
+    if radius > 0 {
+        tell(radius, size);
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use thiserror::Error;
 
+use crate::network::distance::Graph;
 use crate::network::{Node, listed};
 
 mod formats;
@@ -304,6 +305,16 @@ impl Conflicts {
             }
         }
         widest
+    }
+}
+
+impl Graph for Conflicts {
+    fn nodes(&self) -> usize {
+        self.len()
+    }
+
+    fn neighbours(&self, member: Node) -> &[Node] {
+        self.neighbours(member)
     }
 }
 

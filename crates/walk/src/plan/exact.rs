@@ -58,7 +58,7 @@ impl<'a> Search<'a> {
             words,
             neighbours: conflicts.adjacency(),
             distances: members
-                .flat_map(|member| distances(conflicts.adjacency(), member))
+                .flat_map(|member| distances(conflicts, member))
                 .collect(),
             hops: 0,
             sets: all.repeat(size),

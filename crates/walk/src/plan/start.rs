@@ -1,8 +1,7 @@
 //! Orders to begin with.
 
-use std::collections::VecDeque;
-
 use crate::network::Node;
+use crate::network::distance::{Graph, Reach, hops_from};
 use crate::plan::conflicts::Conflicts;
 
 /// As the members were named; breadth-first (Cuthill and McKee); the same folded, so that
@@ -35,22 +34,17 @@ fn parts(conflicts: &Conflicts) -> Vec<Part> {
     const NEW: Node = Node::MAX;
     let mut numbers = vec![NEW; conflicts.len()];
     let mut parts = Vec::new();
+    let mut reach = Reach::new(conflicts.len());
     for first in 0..conflicts.len() as Node {
         if numbers[first as usize] != NEW {
             continue;
         }
-        numbers[first as usize] = 0;
-        let mut members = vec![first];
-        let mut next = 0;
-        while let Some(&member) = members.get(next) {
-            next += 1;
-            for &other in conflicts.neighbours(member) {
-                if numbers[other as usize] == NEW {
-                    numbers[other as usize] = members.len() as Node;
-                    members.push(other);
-                }
-            }
-        }
+        let mut members = Vec::new();
+        reach.search(conflicts, first, u32::MAX, |member, _| {
+            numbers[member as usize] = members.len() as Node;
+            members.push(member);
+            false
+        });
         let number = |other: &Node| numbers[*other as usize];
         let neighbours = (members.iter())
             .map(|&member| conflicts.neighbours(member).iter().map(number).collect())
@@ -62,6 +56,16 @@ fn parts(conflicts: &Conflicts) -> Vec<Part> {
     }
     parts.sort_by_key(|part| std::cmp::Reverse(part.members.len()));
     parts
+}
+
+impl Graph for Part {
+    fn nodes(&self) -> usize {
+        self.members.len()
+    }
+
+    fn neighbours(&self, member: Node) -> &[Node] {
+        &self.neighbours[member as usize]
+    }
 }
 
 /// How often positions are averaged.
@@ -106,10 +110,10 @@ impl Part {
     /// to the middle of its neighbours some times, and goes round.
     fn angular(&self) -> Vec<Node> {
         let members = 0..self.members.len() as Node;
-        let from = |member| distances(&self.neighbours, member);
+        let from = |member| distances(self, member);
         let opposite = |from: &[u16]| {
             let far = members.clone().max_by_key(|&member| from[member as usize]);
-            distances(&self.neighbours, far.unwrap_or(0))
+            distances(self, far.unwrap_or(0))
         };
         let west = from(self.end());
         let east = opposite(&west);
@@ -152,19 +156,8 @@ fn angle((x, y): (f64, f64)) -> f64 {
 
 /// Conflicts from a member to each other one; [`u16::MAX`] where there is no way or it is
 /// that long.
-pub(super) fn distances(neighbours: &[Vec<Node>], from: Node) -> Vec<u16> {
-    let mut distances = vec![u16::MAX; neighbours.len()];
-    distances[from as usize] = 0;
-    let mut queue = VecDeque::from([from]);
-    while let Some(member) = queue.pop_front() {
-        let next = distances[member as usize].saturating_add(1);
-        for &other in &neighbours[member as usize] {
-            let distance = &mut distances[other as usize];
-            if *distance == u16::MAX && next < u16::MAX {
-                *distance = next;
-                queue.push_back(other);
-            }
-        }
-    }
-    distances
+pub(super) fn distances(conflicts: &impl Graph, from: Node) -> Vec<u16> {
+    let hops = hops_from(conflicts, from).into_iter();
+    hops.map(|hops| u16::try_from(hops).unwrap_or(u16::MAX))
+        .collect()
 }

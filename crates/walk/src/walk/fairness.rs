@@ -114,16 +114,9 @@ pub fn equal_visits(network: &Network) -> EqualVisits {
     }
     // A link v→u is in some perfect matching when v and the present owner of u
     // are in one strong component of "could take over the successor of".
-    let mut takeover = DiGraph::<(), (), Node>::default();
-    for _ in network.nodes() {
-        takeover.add_node(());
-    }
-    for node in network.nodes() {
-        for &next in network.neighbours(node) {
-            let owner = predecessor[next as usize].expect("a perfect matching");
-            takeover.add_edge(node.into(), owner.into(), ());
-        }
-    }
+    let owner = |next: Node| predecessor[next as usize].expect("a perfect matching");
+    let takeover = network.arcs().map(|(node, next)| (node, owner(next)));
+    let takeover = DiGraph::<(), (), Node>::from_edges(takeover);
     let mut component = vec![0; nodes];
     for (index, members) in petgraph::algo::kosaraju_scc(&takeover).iter().enumerate() {
         for member in members {
@@ -131,12 +124,9 @@ pub fn equal_visits(network: &Network) -> EqualVisits {
         }
     }
     let mut groups = petgraph::unionfind::UnionFind::<usize>::new(nodes);
-    for node in network.nodes() {
-        for &next in network.neighbours(node) {
-            let owner = predecessor[next as usize].expect("a perfect matching");
-            if component[node as usize] == component[owner as usize] {
-                groups.union(node as usize, next as usize);
-            }
+    for (node, next) in network.arcs() {
+        if component[node as usize] == component[owner(next) as usize] {
+            groups.union(node as usize, next as usize);
         }
     }
     let labels = groups.into_labeling();

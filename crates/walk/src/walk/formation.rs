@@ -8,6 +8,7 @@
 //! keep distance d forever. And every walk with m·g = W is made so. The search for
 //! a walk is thereby a search for a path among formations.
 
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::atomic::AtomicBool;
 
@@ -209,28 +210,12 @@ impl<'a> Formations<'a> {
         most: u32,
         effort: &mut usize,
     ) -> Option<Vec<Formation>> {
-        struct Entry(u32, u32, Formation);
-        impl PartialEq for Entry {
-            fn eq(&self, other: &Entry) -> bool {
-                self.cmp(other).is_eq()
-            }
-        }
-        impl Eq for Entry {}
-        impl PartialOrd for Entry {
-            fn partial_cmp(&self, other: &Entry) -> Option<std::cmp::Ordering> {
-                Some(self.cmp(other))
-            }
-        }
-        impl Ord for Entry {
-            /// The heap gives the greatest: the least guess, then the longest way.
-            fn cmp(&self, other: &Entry) -> std::cmp::Ordering {
-                (other.0, self.1, &self.2).cmp(&(self.0, other.1, &other.2))
-            }
-        }
         let mut from: HashMap<Formation, (u32, Formation)> = HashMap::new();
-        let mut heap = BinaryHeap::from([Entry(0, 0, start.into())]);
+        // The least guess comes first, then the longest way.
+        let mut heap: BinaryHeap<(Reverse<u32>, u32, Formation)> = BinaryHeap::new();
+        heap.push((Reverse(0), 0, start.into()));
         from.insert(start.into(), (0, start.into()));
-        while let Some(Entry(_, taken, formation)) = heap.pop() {
+        while let Some((_, taken, formation)) = heap.pop() {
             if taken > 0 && hops_left(&formation) == 0 {
                 let mut path = Vec::new();
                 let mut at = formation;
@@ -259,7 +244,7 @@ impl<'a> Formations<'a> {
                 };
                 if better {
                     from.insert(next.into(), (taken + 1, formation.clone()));
-                    heap.push(Entry(taken + 1 + greed * guess, taken + 1, next.into()));
+                    heap.push((Reverse(taken + 1 + greed * guess), taken + 1, next.into()));
                 }
             })?;
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use petgraph::graph::UnGraph;
 
+use crate::network::distance::hops_from;
 use crate::network::{Network, Node, listed};
 use crate::stop;
 use crate::walk::Walk;
@@ -108,24 +109,10 @@ fn obstacle(network: &Network) -> Option<String> {
 
 /// The two sides of a bipartite network; `None` when it is not bipartite.
 pub(crate) fn two_colours(network: &Network) -> Option<Vec<bool>> {
-    let mut colours = vec![None; network.len()];
-    colours[0] = Some(false);
-    let mut queue = vec![0];
-    // Every node is reached from node 0, so this sees every link.
-    while let Some(node) = queue.pop() {
-        let next_colour = !colours[node as usize].expect("coloured when queued");
-        for &next in network.neighbours(node) {
-            match colours[next as usize] {
-                None => {
-                    colours[next as usize] = Some(next_colour);
-                    queue.push(next);
-                }
-                Some(colour) if colour != next_colour => return None,
-                Some(_) => {}
-            }
-        }
-    }
-    colours.into_iter().collect()
+    let hops = hops_from(network, 0);
+    let colours: Vec<bool> = hops.iter().map(|hops| hops % 2 == 1).collect();
+    let across = |(from, to): (Node, Node)| colours[from as usize] != colours[to as usize];
+    network.arcs().all(across).then_some(colours)
 }
 
 struct Backtracking<'a> {

@@ -10,7 +10,7 @@
 //! that occurs at one of the offsets. That costs what the distances needed cost,
 //! and V + W words.
 
-use crate::network::distance::Reach;
+use crate::network::distance::{Marks, Reach};
 use crate::network::{Network, Node};
 use crate::walk::{Occurrences, Walk};
 
@@ -176,7 +176,7 @@ pub fn nearest(network: &Network, walk: &Walk, offsets: &Offsets) -> Option<Near
         }
     }
     let mut reach = Reach::new(network.len());
-    let mut targets = offsets.are_few().then(|| Targets::new(network));
+    let mut targets = offsets.are_few().then(|| Marks::new(network.len()));
     let mut best: Option<(u32, Node, Node)> = None;
     for node in network.nodes() {
         let limit = best.map_or(u32::MAX, |(distance, ..)| distance - 1);
@@ -185,7 +185,7 @@ pub fn nearest(network: &Network, walk: &Walk, offsets: &Offsets) -> Option<Near
         }
         let positions = occurrences.of(node);
         if let Some(targets) = &mut targets {
-            targets.mark(walk, positions, offsets);
+            mark(targets, walk, positions, offsets);
         }
         reach.search(network, node, limit, |other, distance| {
             let met = match &targets {
@@ -207,36 +207,15 @@ pub fn nearest(network: &Network, walk: &Walk, offsets: &Offsets) -> Option<Near
     })
 }
 
-/// The nodes that occur at one of few offsets from a node.
-struct Targets {
-    /// Equal to `stamp` for those of the current node.
-    marks: Vec<u32>,
-    stamp: u32,
-}
-
-impl Targets {
-    fn new(network: &Network) -> Targets {
-        Targets {
-            marks: vec![0; network.len()],
-            stamp: 0,
-        }
-    }
-
-    fn mark(&mut self, walk: &Walk, positions: &[u32], offsets: &Offsets) {
-        // One stamp per node, and there are fewer nodes than stamps.
-        self.stamp += 1;
-        for &(from, to) in &offsets.ranges {
-            for offset in from..=to {
-                for &position in positions {
-                    let other = walk.at(position as usize + offset as usize);
-                    self.marks[other as usize] = self.stamp;
-                }
+/// The nodes that occur at one of few offsets from a node, which is at these positions.
+fn mark(targets: &mut Marks, walk: &Walk, positions: &[u32], offsets: &Offsets) {
+    targets.clear();
+    for &(from, to) in &offsets.ranges {
+        for offset in from..=to {
+            for &position in positions {
+                targets.insert(walk.at(position as usize + offset as usize));
             }
         }
-    }
-
-    fn contains(&self, node: Node) -> bool {
-        self.marks[node as usize] == self.stamp
     }
 }
 

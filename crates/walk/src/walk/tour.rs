@@ -13,19 +13,20 @@ use crate::walk::Walk;
 /// there and back, so W = 2(V-1). With one-way links, the nodes in depth-first
 /// order, joined by shortest paths.
 pub fn tree(network: &Network) -> Walk {
-    let mut parent = vec![Node::MAX; network.len()];
     let mut children = vec![Vec::new(); network.len()];
-    let mut queue = std::collections::VecDeque::from([0]);
-    parent[0] = 0;
-    while let Some(node) = queue.pop_front() {
-        for &next in network.neighbours(node) {
-            if parent[next as usize] == Node::MAX {
-                parent[next as usize] = node;
-                children[node as usize].push(next);
-                queue.push_back(next);
+    let mut reach = Reach::new(network.len());
+    reach.spread(
+        network,
+        &[0],
+        u32::MAX,
+        |_, _| true,
+        |node, distance, parent: Node| {
+            if distance > 0 {
+                children[parent as usize].push(node);
             }
-        }
-    }
+            false
+        },
+    );
     let mut tour = Vec::new();
     let mut order = Vec::new();
     let mut path = vec![(0, 0)];

@@ -1,65 +1,84 @@
-//! Network and walk files that are no longer what they were: refused, or read as
+//! Files that are no longer what they were: refused, with a line that exists, or read as
 //! something that survives being written.
 
 use std::collections::BTreeSet;
 
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
 use headway_testkit::{damage, tier};
 use headway_walk::network::formats::Format;
 use headway_walk::network::generators::Generator;
+use headway_walk::plan::conflicts::Input;
 use headway_walk::walk::search::{self, Request};
-use headway_walk::{Network, Walk, walk::file};
+use headway_walk::{Network, ReadError, Walk, walk::file};
+use strum::VariantArray as _;
 
-/// How many files are damaged, of each kind.
-fn files() -> u64 {
-    tier::pick(2_000, 60_000, 600_000)
-}
+use crate::conflict_files::{CASSANDRA, CEPH, KAFKA, REASSIGN};
+use crate::read_formats::{SQUARE, format};
 
-fn below(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    move |bound| (random.next_u64() % bound as u64) as usize
+/// Reads damaged copies of a sample. Some of them are read and some refused, and where the
+/// error names a line there is one.
+fn damaged<T, E: std::error::Error>(
+    sample: &str,
+    read: impl Fn(&str) -> Result<T, ReadError<E>>,
+    and_then: impl Fn(&str, T),
+) {
+    let files = tier::pick(2_000, 60_000, 600_000);
+    let (mut fine, mut refused) = (0, 0);
+    for (seed, bytes) in damage::copies(sample.as_bytes(), files) {
+        let text = String::from_utf8_lossy(&bytes);
+        match read(&text) {
+            Ok(found) => {
+                fine += 1;
+                and_then(&text, found);
+            }
+            Err(error) => {
+                refused += 1;
+                assert!(!error.to_string().is_empty(), "seed {seed}: {text}");
+                if let ReadError::At { line, .. } = error {
+                    let lines = text.lines().count() + 1;
+                    assert!((1..=lines).contains(&line), "seed {seed}: {line}: {text}");
+                }
+            }
+        }
+    }
+    let enough = fine > files / 100 && refused > files / 100;
+    assert!(enough, "{fine} read, {refused} refused: {sample}");
 }
 
 /// What every format keeps: who is linked to whom.
 fn links(network: &Network) -> BTreeSet<(&str, &str)> {
-    let from = |node| {
-        let to = network.neighbours(node).iter();
-        to.map(move |&to| (network.name(node), network.name(to)))
-    };
-    network.nodes().flat_map(from).collect()
+    let named = |(from, to)| (network.name(from), network.name(to));
+    network.arcs().map(named).collect()
 }
 
 #[test]
 fn a_damaged_network_is_refused_or_read() {
     let network = Generator::Figure7.network(0).unwrap();
-    for format in Format::WRITTEN {
-        let sample = format.write(&network).unwrap();
-        let (mut read, mut refused) = (0, 0);
-        for seed in 0..files() {
-            let bytes = damage::damaged(sample.as_bytes(), &mut below(seed));
-            let text = String::from_utf8_lossy(&bytes);
-            let Ok(network) = format.read(&text) else {
-                refused += 1;
-                continue;
-            };
-            read += 1;
+    let written = Format::WRITTEN.map(|format| (format, format.write(&network).unwrap()));
+    let by_hand = SQUARE.map(|(name, text)| (format(name), text.to_owned()));
+    for (format, sample) in written.into_iter().chain(by_hand) {
+        let survives = |text: &str, network: Network| {
             // A name may be one that this format can read but not write.
             if let Ok(written) = format.write(&network) {
-                let again = format.read(&written).unwrap_or_else(|error| {
-                    panic!("{format}, seed {seed}: {error}\n{text}\n{written}")
-                });
-                assert_eq!(
-                    links(&again),
-                    links(&network),
-                    "{format}, seed {seed}\n{text}"
-                );
+                let again = format.read(&written);
+                let again = again.unwrap_or_else(|error| panic!("{error}\n{text}\n{written}"));
+                assert_eq!(links(&again), links(&network), "{format}: {text}");
             }
-        }
-        assert!(
-            read > files() / 100 && refused > files() / 100,
-            "{format} {read} {refused}"
-        );
+        };
+        damaged(&sample, |text| format.read(text), survives);
+    }
+}
+
+#[test]
+fn damaged_conflicts_are_refused_or_read() {
+    for sample in [KAFKA, REASSIGN, CASSANDRA, CEPH] {
+        let all = |text: &str| {
+            for input in Input::VARIANTS {
+                let _ = input.read(text);
+            }
+            let _ = Input::racks(text);
+            Input::of_text(text).read(text)
+        };
+        damaged(sample, all, |_, _| {});
     }
 }
 
@@ -70,26 +89,11 @@ fn a_damaged_walk_is_refused_or_read() {
     let found = search::walk(&network, &request, &mut |_| {}).unwrap();
     let content = file::content(&network, &request, &found, file::Tables::All);
     let sample = serde_json::to_string_pretty(&content).unwrap();
-    let (mut read, mut refused) = (0, 0);
-    for seed in 0..files() {
-        let bytes = damage::damaged(sample.as_bytes(), &mut below(seed));
-        let text = String::from_utf8_lossy(&bytes);
-        match file::read(&text) {
-            Ok(file) => {
-                read += 1;
-                let walk = Walk::new(&file.network, file.walk.positions().to_vec());
-                assert_eq!(walk, Ok(file.walk.clone()), "{text}");
-                let sizes = 1..=file.walk.len();
-                assert!(sizes.contains(&file.tokens) && sizes.contains(&file.separation));
-            }
-            Err(error) => {
-                refused += 1;
-                assert!(!error.to_string().is_empty(), "{text}");
-            }
-        }
-    }
-    assert!(
-        read > files() / 100 && refused > files() / 100,
-        "{read} {refused}"
-    );
+    let read = |text: &str| file::read(text).map_err(ReadError::Content);
+    damaged(&sample, read, |text, file| {
+        let walk = Walk::new(&file.network, file.walk.positions().to_vec());
+        assert_eq!(walk, Ok(file.walk.clone()), "{text}");
+        let sizes = 1..=file.walk.len();
+        assert!(sizes.contains(&file.tokens) && sizes.contains(&file.separation));
+    });
 }

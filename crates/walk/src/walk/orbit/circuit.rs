@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
-use crate::network::distance::{Near, hops_from};
+use crate::network::distance::{Near, Reach, hops_from};
 use crate::network::{Network, Node};
 use crate::random::Choices;
 use crate::stop;
@@ -59,6 +59,38 @@ impl Circuit {
         Some(Circuit { paths, hops })
     }
 
+    /// Calls `found` with every node to which a token can make a side trip at that distance
+    /// from the others, nearest first, how deep it is and from where it is reached.
+    fn trips(
+        &self,
+        reach: &mut Reach,
+        network: &Network,
+        (slot, distance): (usize, u32),
+        mut found: impl FnMut(Node, u32, Node),
+    ) {
+        let tokens = self.paths.len();
+        let (moment, token) = (slot / tokens, slot % tokens);
+        // On a tour depth and time are both even or both odd, and at odd times the
+        // others are one step on.
+        let others: [Vec<&[u16]>; 2] = [0, 1].map(|odd| {
+            let there = self.paths.iter().enumerate();
+            there
+                .filter(|&(other, _)| other != token)
+                .map(|(_, path)| &self.hops[&path[moment + odd]][..])
+                .collect()
+        });
+        let apart = |node: Node, depth: u32| {
+            let hops = others[depth as usize % 2].iter();
+            let mut hops = hops.map(|hops| u32::from(hops[node as usize]));
+            hops.all(|hops| hops >= distance)
+        };
+        let start = self.paths[token][moment];
+        reach.spread(network, &[start], u32::MAX, apart, |node, depth, parent| {
+            found(node, depth, parent);
+            false
+        });
+    }
+
     fn steps(&self) -> usize {
         self.paths[0].len() - 1
     }
@@ -90,14 +122,14 @@ impl Circuit {
         distance: u32,
         stop: &AtomicBool,
     ) -> Option<bool> {
-        let mut trips = Trips::new(network, distance);
+        let mut reach = Reach::new(network.len());
         let mut left = network.len();
         let mut reached = vec![false; network.len()];
         for slot in 0..self.slots() {
             if stop::is_set(stop) {
                 return None;
             }
-            trips.search(self, slot, |node, _, _| {
+            self.trips(&mut reach, network, (slot, distance), |node, _, _| {
                 if !std::mem::replace(&mut reached[node as usize], true) {
                     left -= 1;
                 }
@@ -172,10 +204,10 @@ impl Circuit {
     /// For every slot a closed tour, without the last step's end, over the nodes for
     /// which it is the nearest slot; empty where there are none.
     fn tours(&self, network: &Network, distance: u32) -> Vec<Vec<Node>> {
-        let mut trips = Trips::new(network, distance);
+        let mut reach = Reach::new(network.len());
         let mut nearest = vec![(u32::MAX, usize::MAX); network.len()];
         for slot in 0..self.slots() {
-            trips.search(self, slot, |node, depth, _| {
+            self.trips(&mut reach, network, (slot, distance), |node, depth, _| {
                 let known = &mut nearest[node as usize];
                 *known = (*known).min((depth, slot));
             });
@@ -183,7 +215,9 @@ impl Circuit {
         let mut tours = vec![Vec::new(); self.slots()];
         for (slot, tour) in tours.iter_mut().enumerate() {
             let mut found: Vec<(Node, Node)> = Vec::new();
-            trips.search(self, slot, |node, _, parent| found.push((node, parent)));
+            self.trips(&mut reach, network, (slot, distance), |node, _, parent| {
+                found.push((node, parent));
+            });
             // Deepest first: a node is needed if it is to be visited from here or
             // leads to one that is.
             let mut children: HashMap<Node, Vec<Node>> = HashMap::new();
@@ -203,61 +237,6 @@ impl Circuit {
             tour.pop();
         }
         tours
-    }
-}
-
-/// Searches for side trips, again and again without clearing.
-struct Trips<'a> {
-    network: &'a Network,
-    distance: u32,
-    seen: Vec<u32>,
-    stamp: u32,
-    queue: Vec<(Node, u32, Node)>,
-}
-
-impl<'a> Trips<'a> {
-    fn new(network: &'a Network, distance: u32) -> Trips<'a> {
-        Trips {
-            network,
-            distance,
-            seen: vec![0; network.len()],
-            stamp: 0,
-            queue: Vec::new(),
-        }
-    }
-
-    /// Calls `found` with every node to which a token can make a side trip, nearest
-    /// first, how deep it is and from where it is reached.
-    fn search(&mut self, circuit: &Circuit, slot: usize, mut found: impl FnMut(Node, u32, Node)) {
-        let tokens = circuit.paths.len();
-        let (moment, token) = (slot / tokens, slot % tokens);
-        // On a tour depth and time are both even or both odd, and at odd times the
-        // others are one step on.
-        let others: [Vec<&[u16]>; 2] = [0, 1].map(|odd| {
-            let there = circuit.paths.iter().enumerate();
-            there
-                .filter(|&(other, _)| other != token)
-                .map(|(_, path)| &circuit.hops[&path[moment + odd]][..])
-                .collect()
-        });
-        self.stamp += 1;
-        self.queue.clear();
-        let start = circuit.paths[token][moment];
-        self.seen[start as usize] = self.stamp;
-        self.queue.push((start, 0, start));
-        let mut next = 0;
-        while let Some(&(node, depth, parent)) = self.queue.get(next) {
-            next += 1;
-            found(node, depth, parent);
-            let others = &others[(depth as usize + 1) % 2];
-            for &neighbour in self.network.neighbours(node) {
-                let apart = |hops: &&[u16]| u32::from(hops[neighbour as usize]) >= self.distance;
-                if self.seen[neighbour as usize] != self.stamp && others.iter().all(apart) {
-                    self.seen[neighbour as usize] = self.stamp;
-                    self.queue.push((neighbour, depth + 1, node));
-                }
-            }
-        }
     }
 }
 
