@@ -6,6 +6,8 @@
 //! live; and a free-choice net is live exactly if every siphon contains a marked
 //! trap (M. Hack after F. Commoner, 1972), which is a second way to an answer that
 //! markings give, and works for nets with too many of them.
+//!
+//! A trap is a siphon of the net with all arcs turned round, so that one search finds both.
 
 use fixedbitset::FixedBitSet;
 use thiserror::Error;
@@ -38,7 +40,7 @@ const MAX_STEPS: usize = 30_000_000;
 /// assert_eq!(siphon::traps(&net).unwrap(), [[b]]);
 /// ```
 pub fn siphons(net: &Net) -> Result<Vec<Vec<PlaceIndex>>, TooManySets> {
-    Search::new(net, Kind::Siphon).all()
+    Search::new(net.adjacency()).all()
 }
 
 /// All minimal traps, each ascending.
@@ -47,14 +49,14 @@ pub fn siphons(net: &Net) -> Result<Vec<Vec<PlaceIndex>>, TooManySets> {
 ///
 /// When there are too many.
 pub fn traps(net: &Net) -> Result<Vec<Vec<PlaceIndex>>, TooManySets> {
-    Search::new(net, Kind::Trap).all()
+    Search::new(net.adjacency().reversed()).all()
 }
 
 /// The largest trap within a set of places; it may be empty.
 fn trap_within(net: &Net, places: &[PlaceIndex]) -> FixedBitSet {
     let mut inside = FixedBitSet::with_capacity(net.places());
     inside.extend(places.iter().copied());
-    let mut search = Search::new(net, Kind::Trap);
+    let mut search = Search::new(net.adjacency().reversed());
     search.shrink(&mut inside, (0..net.transitions()).collect());
     inside
 }
@@ -100,15 +102,9 @@ pub fn is_free_choice(net: &Net) -> bool {
         })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Siphon,
-    Trap,
-}
-
+/// For siphons.
 struct Search {
     adjacency: Adjacency,
-    kind: Kind,
     steps: usize,
     found: Vec<FixedBitSet>,
 }
@@ -118,34 +114,16 @@ struct Search {
 struct Partial {
     /// Places that are in the set.
     inside: FixedBitSet,
-    /// Places that are, or may be: themselves a siphon (a trap), the largest that is left.
+    /// Places that are, or may be: themselves a siphon, the largest that is left.
     possible: FixedBitSet,
 }
 
 impl Search {
-    fn new(net: &Net, kind: Kind) -> Search {
+    fn new(adjacency: Adjacency) -> Search {
         Search {
-            adjacency: net.adjacency(),
-            kind,
+            adjacency,
             steps: 0,
             found: Vec::new(),
-        }
-    }
-
-    /// A transition that puts tokens into a siphon needs an input in it; one that
-    /// takes tokens from a trap needs an output in it.
-    fn needs(&self, transition: usize) -> &[(u32, u64)] {
-        match self.kind {
-            Kind::Siphon => self.adjacency.inputs(transition),
-            Kind::Trap => self.adjacency.outputs(transition),
-        }
-    }
-
-    /// The transitions of which a place in the set asks that.
-    fn asking(&self, place: usize) -> &[(u32, u64)] {
-        match self.kind {
-            Kind::Siphon => self.adjacency.producers(place),
-            Kind::Trap => self.adjacency.consumers(place),
         }
     }
 
@@ -192,8 +170,9 @@ impl Search {
         }
         let (mut looked_at, mut unmet): (usize, Option<&[(u32, u64)]>) = (0, None);
         for place in partial.inside.ones() {
-            for &(transition, _) in self.asking(place) {
-                let needs = self.needs(transition as usize);
+            // A transition that puts tokens into a siphon needs an input in it.
+            for &(transition, _) in self.adjacency.producers(place) {
+                let needs = self.adjacency.inputs(transition as usize);
                 looked_at += needs.len();
                 let met = (needs.iter()).any(|&(place, _)| partial.inside[place as usize]);
                 if !met && unmet.is_none_or(|fewest| needs.len() < fewest.len()) {
@@ -227,37 +206,25 @@ impl Search {
     /// Drops a place, and what cannot be in such a set without it.
     fn remove(&mut self, set: &mut FixedBitSet, place: PlaceIndex) {
         set.remove(place);
-        let open = self.needing(place).iter().map(|&(at, _)| at as usize);
-        self.shrink(set, open.collect());
+        let open = self.adjacency.consumers(place).iter();
+        self.shrink(set, open.map(|&(at, _)| at as usize).collect());
     }
 
-    /// The transitions that may need a place in the set.
-    fn needing(&self, place: PlaceIndex) -> &[(u32, u64)] {
-        match self.kind {
-            Kind::Siphon => self.adjacency.consumers(place),
-            Kind::Trap => self.adjacency.producers(place),
-        }
-    }
-
-    /// Drops places until the rest is a siphon (a trap): the largest one within. `open` are
+    /// Drops places until the rest is a siphon: the largest one within. `open` are
     /// the transitions that may lack what they need.
     fn shrink(&mut self, set: &mut FixedBitSet, mut open: Vec<usize>) {
-        let asked: fn(&Adjacency, usize) -> &[(u32, u64)] = match self.kind {
-            Kind::Siphon => Adjacency::outputs,
-            Kind::Trap => Adjacency::inputs,
-        };
         let mut looked_at = 0;
         while let Some(transition) = open.pop() {
-            let needs = self.needs(transition);
+            let needs = self.adjacency.inputs(transition);
             looked_at += needs.len() + 1;
             if needs.iter().any(|&(place, _)| set[place as usize]) {
                 continue;
             }
-            for &(place, _) in asked(&self.adjacency, transition) {
+            for &(place, _) in self.adjacency.outputs(transition) {
                 looked_at += 1;
                 if set.contains(place as usize) {
                     set.remove(place as usize);
-                    let others = self.needing(place as usize);
+                    let others = self.adjacency.consumers(place as usize);
                     open.extend(others.iter().map(|&(transition, _)| transition as usize));
                 }
             }
@@ -268,7 +235,7 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, MAX_STEPS, Search};
+    use super::{MAX_STEPS, Search};
     use crate::Net;
     use crate::net::Direction::{PlaceToTransition, TransitionToPlace};
 
@@ -293,8 +260,8 @@ mod tests {
                 net.add_arc(place, any(), TransitionToPlace, 1);
                 net.add_arc(place, any(), PlaceToTransition, 1);
             }
-            for kind in [Kind::Siphon, Kind::Trap] {
-                let mut search = Search::new(&net, kind);
+            for adjacency in [net.adjacency(), net.adjacency().reversed()] {
+                let mut search = Search::new(adjacency);
                 let found = search.all();
                 assert!(found.is_err());
                 let one_step = 4 * places * transitions + search.found.len();

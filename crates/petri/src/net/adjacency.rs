@@ -36,6 +36,17 @@ impl Adjacency {
         }
     }
 
+    /// The same with all arcs turned round.
+    #[must_use]
+    pub(crate) fn reversed(self) -> Adjacency {
+        Adjacency {
+            inputs: self.outputs,
+            outputs: self.inputs,
+            consumers: self.producers,
+            producers: self.consumers,
+        }
+    }
+
     /// The places that feed a transition, with arc weights.
     pub fn inputs(&self, transition: TransitionIndex) -> &[(u32, u64)] {
         self.inputs.of(transition)

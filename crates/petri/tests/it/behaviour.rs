@@ -9,6 +9,8 @@ use headway_petri::{semiflow, siphon, structure};
 use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
+use crate::common::net_of;
+
 /// Places, transitions and arcs without any order; at most `most` tokens by an arc.
 fn any_net(most: u64) -> impl Strategy<Value = (Net, Marking)> {
     (1_usize..6, 1_usize..5).prop_flat_map(move |(places, transitions)| {
@@ -17,24 +19,7 @@ fn any_net(most: u64) -> impl Strategy<Value = (Net, Marking)> {
             prop::collection::vec(0_u64..3, places),
             prop::collection::vec(arc, 0..3 * transitions + places),
         )
-            .prop_map(move |(tokens, arcs)| {
-                let mut net = Net::new("any");
-                for place in 0..places {
-                    net.add_place(&format!("p{place}"), 1);
-                }
-                for transition in 0..transitions {
-                    net.add_transition(&format!("t{transition}"));
-                }
-                for (place, transition, into, weight) in arcs {
-                    let direction = if into {
-                        Direction::PlaceToTransition
-                    } else {
-                        Direction::TransitionToPlace
-                    };
-                    net.add_arc(place, transition, direction, weight);
-                }
-                (net, Marking(tokens))
-            })
+            .prop_map(move |(tokens, arcs)| (net_of(places, transitions, arcs), Marking(tokens)))
     })
 }
 
@@ -325,19 +310,12 @@ fn free_choice_nets_live_and_die() {
         (0, true, false),
         (1, false, false),
     ] {
-        let mut net = Net::new("choice");
-        for place in 0..4 {
-            net.add_place(&format!("p{place}"), 1);
-        }
         let ways = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 0)];
-        for (transition, (from, to)) in ways.into_iter().enumerate() {
-            net.add_transition(&format!("t{transition}"));
-            net.add_arc(from, transition, Direction::PlaceToTransition, 1);
-            // Without the way back from 2 whoever takes it is lost.
-            if chord || transition != 3 {
-                net.add_arc(to, transition, Direction::TransitionToPlace, 1);
-            }
-        }
+        let ways = ways.into_iter().enumerate();
+        let arcs = ways.flat_map(|(at, (from, to))| [(from, at, true, 1), (to, at, false, 1)]);
+        // Without the way back from 2 whoever takes it is lost.
+        let arcs = arcs.filter(|&arc| chord || arc != (3, 3, false, 1));
+        let net = net_of(4, 5, arcs);
         let marking = Marking(vec![tokens, 0, 0, 0]);
         assert_eq!(free_choice_live(&net, &marking), Some(live));
         let all = markings::explore(&net, &marking, 100).unwrap();
@@ -348,11 +326,7 @@ fn free_choice_nets_live_and_die() {
 /// A place without arcs empties nothing: the loop beside it lives.
 #[test]
 fn a_place_without_arcs_does_no_harm() {
-    let mut net = Net::new("beside");
-    let (_, place) = (net.add_place("alone", 1), net.add_place("p", 1));
-    let transition = net.add_transition("t");
-    net.add_arc(place, transition, Direction::PlaceToTransition, 1);
-    net.add_arc(place, transition, Direction::TransitionToPlace, 1);
+    let net = net_of(2, 1, [(1, 0, true, 1), (1, 0, false, 1)]);
     let live = |tokens| free_choice_live(&net, &Marking(vec![0, tokens]));
     assert_eq!([live(1), live(0)], [Some(true), Some(false)]);
 }

@@ -1,12 +1,13 @@
 //! At the ends of the numbers: exact, or an error that names the place.
 
-use headway_petri::graph::TimedArc;
 use headway_petri::net::Direction::{PlaceToTransition, TransitionToPlace};
 use headway_petri::play::{NotPlayable, Timed};
 use headway_petri::{EventGraph, Marking, Net, maxplus};
 use headway_testkit::tier::properties;
 use num_bigint::BigUint;
 use proptest::prelude::*;
+
+use crate::common::arc;
 
 /// One place, one transition that takes `taken` tokens and puts down `put`.
 fn loop_of(taken: u64, put: u64) -> Net {
@@ -48,12 +49,7 @@ fn totals_and_cyclicities_are_exact() {
         .filter(|n| (2..*n).all(|k| n % k != 0))
         .take(40)
         .collect();
-    let arc = |(node, &tokens): (u32, &u64)| TimedArc {
-        from: node,
-        to: node,
-        time: tokens,
-        tokens,
-    };
+    let arc = |(node, &tokens): (u32, &u64)| arc(node, node, tokens, tokens);
     let graph = EventGraph::new(40, (0..).zip(&primes).map(arc).collect()).unwrap();
     let product = primes
         .iter()

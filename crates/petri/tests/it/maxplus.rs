@@ -1,8 +1,8 @@
 //! Cycle times two ways, certificates that can be refuted, and the spectrum.
 
-use crate::common::{bisect, live_graph, live_graph_in_parts};
+use crate::common::{arc, bisect, live_graph, live_graph_in_parts};
 use headway_core::{Configuration, Ring, Separation};
-use headway_petri::graph::{EventGraph, TimedArc};
+use headway_petri::graph::EventGraph;
 use headway_petri::maxplus::{self, Fraction, NoSpectrum, Refuted, howard};
 use headway_petri::ring;
 use headway_testkit::tier::properties;
@@ -181,12 +181,6 @@ fn rings_have_the_cycle_time_of_the_theory() {
 /// Beyond 64 bits in between: the wide path gives the same as the narrow one.
 #[test]
 fn huge_times_and_tokens_are_exact() {
-    let arc = |from, to, time, tokens| TimedArc {
-        from,
-        to,
-        time,
-        tokens,
-    };
     let (big, count) = (1 << 60, (1 << 60) - 1);
     let graph = EventGraph::new(
         2,
@@ -200,12 +194,7 @@ fn huge_times_and_tokens_are_exact() {
 
 #[test]
 fn dead_and_open_graphs_have_no_cycle_time() {
-    let arc = |from, to, tokens| TimedArc {
-        from,
-        to,
-        time: 1,
-        tokens,
-    };
+    let arc = |from, to, tokens| arc(from, to, 1, tokens);
     let dead = EventGraph::new(2, vec![arc(0, 1, 0), arc(1, 0, 0)]).unwrap();
     let answer = maxplus::spectrum(&dead);
     assert_eq!(

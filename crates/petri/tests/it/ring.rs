@@ -1,8 +1,7 @@
 //! Rings and nets are the same thing, exactly.
 
-use crate::common::{maximal_step, ring_and_state};
+use crate::common::{circle, maximal_step, net_of, ring_and_state};
 use headway_core::{Configuration, Program, Ring, Separation};
-use headway_petri::net::{Direction, Net};
 use headway_petri::play::Timed;
 use headway_petri::{Marking, ring};
 use headway_testkit::tier::properties;
@@ -67,16 +66,8 @@ proptest! {
         arcs in prop::collection::vec((0..4_usize, 0..4_usize, any::<bool>(), 1..3_u64), 0..14),
         tokens in prop::collection::vec(0..4_u64, 4),
     ) {
-        let mut net = Net::new("any");
-        for index in 0..4 {
-            net.add_place(&format!("p{index}"), 1);
-            net.add_transition(&format!("t{index}"));
-            net.add_arc(index, index, Direction::PlaceToTransition, 1);
-        }
-        for (place, transition, takes, weight) in arcs {
-            let direction = if takes { Direction::PlaceToTransition } else { Direction::TransitionToPlace };
-            net.add_arc(place, transition, direction, weight);
-        }
+        let own = (0..4).map(|index| (index, index, true, 1));
+        let net = net_of(4, 4, own.chain(arcs));
         let (adjacency, mut stepped) = (net.adjacency(), Marking(tokens));
         let mut timed = Timed::new(&adjacency, &[1; 4], &stepped).unwrap();
         for round in 1..=12 {
@@ -124,15 +115,6 @@ fn what_is_no_ring_is_refused_with_a_reason() {
         "{error}"
     );
 
-    let mut bare = Net::new("bare");
-    for index in 0..3 {
-        bare.add_place(&format!("p{index}"), 1);
-        bare.add_transition(&format!("t{index}"));
-    }
-    for index in 0..3 {
-        bare.add_arc(index, index, Direction::PlaceToTransition, 1);
-        bare.add_arc((index + 1) % 3, index, Direction::TransitionToPlace, 1);
-    }
-    let error = ring::from_net(&bare, &Marking(vec![1, 0, 0])).unwrap_err();
+    let error = ring::from_net(&circle(3), &Marking(vec![1, 0, 0])).unwrap_err();
     assert!(error.to_string().contains("make it a relay"), "{error}");
 }

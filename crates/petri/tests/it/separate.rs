@@ -8,23 +8,27 @@ use headway_petri::{EventGraph, maxplus};
 use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
-/// A circle of places; with loops every transition fires at most once a round.
-fn circle(places: usize, loops: bool) -> Net {
-    let mut net = Net::new("circle");
+use crate::common::{circle, net_of};
+
+/// A circle of places with loops: every transition fires at most once a round.
+fn circle_with_loops(places: usize) -> Net {
+    let mut net = circle(places);
     for place in 0..places {
-        net.add_place(&format!("p{place}"), 1);
-    }
-    for place in 0..places {
-        net.add_transition(&format!("t{place}"));
-        net.add_arc(place, place, Direction::PlaceToTransition, 1);
-        net.add_arc((place + 1) % places, place, Direction::TransitionToPlace, 1);
-    }
-    for place in 0..if loops { places } else { 0 } {
         let own = net.add_place(&format!("l{place}"), 1);
         net.add_arc(own, place, Direction::PlaceToTransition, 1);
         net.add_arc(own, place, Direction::TransitionToPlace, 1);
     }
     net
+}
+
+/// To separate all that goes round a circle.
+fn request(places: usize, separation: u32, method: Method) -> Request {
+    Request {
+        circuit: around(places),
+        separation,
+        at: None,
+        method,
+    }
 }
 
 fn around(places: usize) -> Circuit {
@@ -75,12 +79,13 @@ fn minor_rings_separate_from_every_marking_within_the_bound() {
                     if u64::from(hops).pow(minors as u32) > 81 {
                         continue;
                     }
-                    let net = circle(places, loops);
+                    let net = match loops {
+                        true => circle_with_loops(places),
+                        false => circle(places),
+                    };
                     let request = Request {
-                        circuit: around(places),
-                        separation: hops,
                         at: Some(at),
-                        method: Method::MinorRing,
+                        ..request(places, hops, Method::MinorRing)
                     };
                     let mut worst = 0;
                     let mut bound = 0;
@@ -120,15 +125,10 @@ fn minor_rings_separate_from_every_marking_within_the_bound() {
 /// The demonstration of the guide: three tokens on one place of twelve, D = 4.
 #[test]
 fn from_a_bad_start_monitors_stay_illegal_and_minor_rings_recover() {
-    let net = circle(12, false);
+    let net = circle(12);
     let mut start = Marking(vec![0; 12]);
     start.0[0] = 3;
-    let request = |method| Request {
-        circuit: around(12),
-        separation: 4,
-        at: None,
-        method,
-    };
+    let request = |method| request(12, 4, method);
     let before = observe(&net, &start, &around(12), 4, 10_000).unwrap();
     assert_eq!((before.separation, before.separated_from), (Some(0), None));
 
@@ -151,15 +151,10 @@ fn from_a_bad_start_monitors_stay_illegal_and_minor_rings_recover() {
 /// A fault moves one token; the control is untouched, as the paper has it.
 #[test]
 fn after_a_fault_monitors_block_and_minor_rings_recover() {
-    let net = circle(12, false);
+    let net = circle(12);
     let mut legal = Marking(vec![0; 12]);
     (legal.0[0], legal.0[6]) = (1, 1);
-    let request = |method| Request {
-        circuit: around(12),
-        separation: 4,
-        at: None,
-        method,
-    };
+    let request = |method| request(12, 4, method);
     for (method, recovers) in [(Method::MinorRing, true), (Method::Monitor, false)] {
         let done = add(&net, &legal, &request(method)).unwrap();
         let fine = observe(&done.net, &done.marking, &around(12), 4, 10_000).unwrap();
@@ -185,17 +180,11 @@ fn after_a_fault_monitors_block_and_minor_rings_recover() {
 /// A monitor gives its token back a round later, so that it costs a place.
 #[test]
 fn monitors_slow_a_tight_circuit_down_and_minor_rings_do_not() {
-    let net = circle(12, false);
+    let net = circle(12);
     let mut legal = Marking(vec![0; 12]);
     (legal.0[0], legal.0[4], legal.0[8]) = (1, 1, 1);
     for (method, expected) in [(Method::MinorRing, "4/1"), (Method::Monitor, "5/1")] {
-        let request = Request {
-            circuit: around(12),
-            separation: 4,
-            at: None,
-            method,
-        };
-        let done = add(&net, &legal, &request).unwrap();
+        let done = add(&net, &legal, &request(12, 4, method)).unwrap();
         let graph = EventGraph::of(&done.net, &done.marking).unwrap();
         let cycle_time = maxplus::spectrum(&graph).map(|spectrum| spectrum.cycle_time);
         match method {
@@ -208,14 +197,9 @@ fn monitors_slow_a_tight_circuit_down_and_minor_rings_do_not() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let net = circle(6, false);
+    let net = circle(6);
     let start = Marking(vec![3, 0, 0, 0, 0, 0]);
-    let request = Request {
-        circuit: around(6),
-        separation: 3,
-        at: None,
-        method: Method::MinorRing,
-    };
+    let request = request(6, 3, Method::MinorRing);
     let error = add(&net, &start, &request).unwrap_err();
     assert_eq!(
         error,
@@ -244,17 +228,12 @@ fn what_does_not_fit_is_refused() {
 /// A circuit that shares a transition with a machine of its own.
 #[test]
 fn an_entangled_circuit_is_separated_too_but_has_no_closed_form() {
-    let mut net = circle(8, false);
+    let mut net = circle(8);
     let busy = net.add_place("busy", 2);
     net.add_arc(busy, 3, Direction::PlaceToTransition, 1);
     net.add_arc(busy, 3, Direction::TransitionToPlace, 1);
     let start = Marking(vec![2, 0, 0, 0, 0, 0, 0, 0, 1]);
-    let request = Request {
-        circuit: around(8),
-        separation: 3,
-        at: None,
-        method: Method::MinorRing,
-    };
+    let request = request(8, 3, Method::MinorRing);
     let done = add(&net, &start, &request).unwrap();
     assert_eq!(
         done.bound,
@@ -269,16 +248,11 @@ fn an_entangled_circuit_is_separated_too_but_has_no_closed_form() {
 /// A choice at one place: tokens can leave the circuit, and the report says so.
 #[test]
 fn a_shared_place_is_told() {
-    let mut net = circle(6, false);
+    let mut net = circle(6);
     let exit = net.add_transition("short_cut");
     net.add_arc(2, exit, Direction::PlaceToTransition, 1);
     net.add_arc(4, exit, Direction::TransitionToPlace, 1);
-    let request = Request {
-        circuit: around(6),
-        separation: 2,
-        at: None,
-        method: Method::MinorRing,
-    };
+    let request = request(6, 2, Method::MinorRing);
     let done = add(&net, &Marking(vec![1, 0, 0, 0, 0, 0]), &request).unwrap();
     let place = "p2".to_owned();
     assert_eq!(done.bound, Err(NoBound::Shared { place }));
@@ -286,7 +260,7 @@ fn a_shared_place_is_told() {
 
 #[test]
 fn circuits_are_named_or_listed() {
-    let net = circle(4, true);
+    let net = circle_with_loops(4);
     let (all, complete) = circuit::list(&net, 100);
     assert!(complete);
     assert_eq!(all.len(), 5);
@@ -343,15 +317,8 @@ proptest! {
     fn every_circuit_that_is_listed_can_be_named(
         arcs in prop::collection::vec((0_usize..5, 0_usize..6, any::<bool>()), 1..24),
     ) {
-        let mut net = Net::new("any");
-        for node in 0..6 {
-            net.add_place(&format!("p{node}"), 1);
-            net.add_transition(&format!("t{node}"));
-        }
-        for (place, transition, into) in arcs {
-            let into = if into { Direction::PlaceToTransition } else { Direction::TransitionToPlace };
-            net.add_arc(place, transition, into, 1);
-        }
+        let arcs = arcs.into_iter().map(|(place, transition, into)| (place, transition, into, 1));
+        let net = net_of(6, 6, arcs);
         for circuit in circuit::list(&net, 200).0 {
             let names: Vec<&str> = circuit.places.iter().map(|&place| net.place_id(place)).collect();
             let named = Circuit::named(&net, &names).unwrap();

@@ -19,6 +19,7 @@ use headway_testkit::tools;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::common::circle;
 use crate::pnml::spoilt;
 
 /// Nets of all kinds that this crate writes. Ids and names agree in all, because
@@ -52,7 +53,7 @@ fn specimens() -> Vec<(Net, Marking)> {
         };
         nets.push(ring::to_net(&ring, &state).expect("nobody measures"));
     }
-    let plant = circle();
+    let plant = circle(7);
     let mut start = Marking(vec![0; plant.places()]);
     start.0[0] = 2;
     for method in [Method::MinorRing, Method::Monitor] {
@@ -70,19 +71,6 @@ fn specimens() -> Vec<(Net, Marking)> {
         nets.push((done.net, done.marking));
     }
     nets
-}
-
-fn circle() -> Net {
-    let mut net = Net::new("circle");
-    for place in 0..7 {
-        net.add_place(&format!("p{place}"), 1);
-        net.add_transition(&format!("t{place}"));
-    }
-    for place in 0..7 {
-        net.add_arc(place, place, Direction::PlaceToTransition, 1);
-        net.add_arc((place + 1) % 7, place, Direction::TransitionToPlace, 1);
-    }
-    net
 }
 
 /// What only a validator is to see: odd ids, weights, huge numbers, extras.

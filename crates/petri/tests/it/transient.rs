@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::common::{live_graph, live_graph_in_parts, ring_and_state};
+use crate::common::{arc, live_graph, live_graph_in_parts, ring_and_state};
 use headway_petri::graph::{EventGraph, TimedArc};
 use headway_petri::transient::{self, NoTransient};
 use headway_petri::{bound, maxplus, ring};
@@ -132,12 +132,6 @@ proptest! {
 
 #[test]
 fn limits_are_told() {
-    let arc = |from, to, time, tokens| TimedArc {
-        from,
-        to,
-        time,
-        tokens,
-    };
     let slow = EventGraph::new(1, vec![arc(0, 0, 1000, 1)]).unwrap();
     let error = transient::exact(&slow, 10).unwrap_err();
     assert!(

@@ -84,19 +84,20 @@ pub fn best(
                 Some(false) => continue,
                 Some(true) => {}
             }
-            let mut positions = filling.positions.clone();
+            let walk = |positions| Walk::new(network, positions).expect("filled along links");
+            let mut best = walk(filling.positions);
             // Fewer and fewer squares of visits, until there is no fairer walk.
             loop {
-                let unfairness = unfairness(network, &positions);
+                let unfairness = best.unfairness(network);
                 let mut fairer = Filling::new(network, &apart, &walks, length, tokens, distance);
                 match fairer.run(Some(unfairness - 1), &mut left) {
                     None => return ExactSearch::GaveUp,
-                    Some(true) => positions.clone_from(&fairer.positions),
+                    Some(true) => best = walk(fairer.positions),
                     Some(false) => break,
                 }
             }
             return ExactSearch::Best(Best {
-                walk: Walk::new(network, positions).expect("filled along links"),
+                walk: best,
                 distance,
                 proved_up_to: (distance < most || most == bound).then_some(longest),
                 any_length: distance == bound,
@@ -104,14 +105,6 @@ pub fn best(
         }
     }
     ExactSearch::TooShort { longest }
-}
-
-fn unfairness(network: &Network, positions: &[Node]) -> u64 {
-    let mut visits = vec![0u64; network.len()];
-    for &node in positions {
-        visits[node as usize] += 1;
-    }
-    visits.iter().map(|visits| visits * visits).sum()
 }
 
 /// `ways[k][v]`: the nodes that v can reach in exactly k steps, as bits.

@@ -207,7 +207,6 @@ impl<'a> Formations<'a> {
         hops_left: impl Fn(&[Node]) -> u32,
         prefer: impl Fn(usize, Node) -> u32,
         greed: u32,
-        most: u32,
         effort: &mut usize,
     ) -> Option<Vec<Formation>> {
         let mut from: HashMap<Formation, (u32, Formation)> = HashMap::new();
@@ -235,9 +234,6 @@ impl<'a> Formations<'a> {
             }
             self.steps(&formation, &prefer, effort, &mut |next| {
                 let guess = hops_left(next);
-                if taken + 1 + guess > most {
-                    return;
-                }
                 let better = match from.get(next) {
                     Some(&(known, _)) => taken + 1 < known,
                     None => true,

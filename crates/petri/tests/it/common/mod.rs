@@ -4,7 +4,7 @@ pub(crate) mod bisect;
 
 use headway_core::{Configuration, Process, Program, Ring, Separation};
 use headway_petri::graph::{EventGraph, TimedArc};
-use headway_petri::net::{Adjacency, Marking};
+use headway_petri::net::{Adjacency, Direction, Marking, Net};
 use proptest::prelude::*;
 
 /// A ring, delays and relays mixed, in any state.
@@ -33,6 +33,48 @@ pub(crate) fn ring_and_state(largest: usize) -> impl Strategy<Value = (Ring, Con
     })
 }
 
+/// A net of so many places p0, p1, … and transitions t0, t1, …. An arc is of a place and a
+/// transition, which it leads into or not, with a weight.
+pub(crate) fn net_of(
+    places: usize,
+    transitions: usize,
+    arcs: impl IntoIterator<Item = (usize, usize, bool, u64)>,
+) -> Net {
+    let mut net = Net::new("any");
+    for place in 0..places {
+        net.add_place(&format!("p{place}"), 1);
+    }
+    for transition in 0..transitions {
+        net.add_transition(&format!("t{transition}"));
+    }
+    for (place, transition, into, weight) in arcs {
+        net.add_arc(place, transition, direction(into), weight);
+    }
+    net
+}
+
+pub(crate) fn direction(into_transition: bool) -> Direction {
+    match into_transition {
+        true => Direction::PlaceToTransition,
+        false => Direction::TransitionToPlace,
+    }
+}
+
+/// A circle of places: p0, t0, p1 and so on.
+pub(crate) fn circle(places: usize) -> Net {
+    let on = |at| [(at, at, true, 1), ((at + 1) % places, at, false, 1)];
+    net_of(places, places, (0..places).flat_map(on))
+}
+
+pub(crate) fn arc(from: u32, to: u32, time: u64, tokens: u64) -> TimedArc {
+    TimedArc {
+        from,
+        to,
+        time,
+        tokens,
+    }
+}
+
 /// A live, strongly connected event graph with some chords; times from
 /// `least_time` on.
 pub(crate) fn live_graph(largest: usize, least_time: u64) -> impl Strategy<Value = EventGraph> {
@@ -46,21 +88,11 @@ pub(crate) fn live_graph(largest: usize, least_time: u64) -> impl Strategy<Value
                 let to = ((node + 1) % nodes) as u32;
                 // Arcs that do not lead forward carry a token: no empty circuit.
                 let tokens = tokens + u64::from(to <= node as u32);
-                arcs.push(TimedArc {
-                    from: node as u32,
-                    to,
-                    time,
-                    tokens,
-                });
+                arcs.push(arc(node as u32, to, time, tokens));
             }
             for (from, to, time, tokens) in chords {
                 let tokens = tokens + u64::from(to <= from);
-                arcs.push(TimedArc {
-                    from,
-                    to,
-                    time,
-                    tokens,
-                });
+                arcs.push(arc(from, to, time, tokens));
             }
             EventGraph::new(nodes, arcs).unwrap()
         })
@@ -101,12 +133,7 @@ pub(crate) fn live_graph_in_parts() -> impl Strategy<Value = EventGraph> {
                 // Within one part it might close an empty circuit: skip it.
                 let part = |node: usize| starts.iter().rposition(|&s| s as usize <= node);
                 if part(from) != part(to) {
-                    arcs.push(TimedArc {
-                        from: from as u32,
-                        to: to as u32,
-                        time,
-                        tokens,
-                    });
+                    arcs.push(arc(from as u32, to as u32, time, tokens));
                 }
             }
             EventGraph::new(first as usize, arcs).unwrap()

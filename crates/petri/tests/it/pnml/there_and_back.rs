@@ -1,11 +1,11 @@
 //! What is written is read as it was, by two readers.
 
-use headway_petri::net::{Direction, Marking, Net, Position};
+use headway_petri::net::{Marking, Net, Position};
 use headway_petri::{pnml, ring};
 use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
-use crate::common::ring_and_state;
+use crate::common::{direction, ring_and_state};
 use crate::pnml::read_one;
 use crate::pnml::tree::{plain, plain_by_tree};
 
@@ -48,12 +48,7 @@ fn any_net() -> impl Strategy<Value = (Net, Marking)> {
             for (place, transition, into, weight) in arcs {
                 let place = place.index(net.places());
                 let transition = transition.index(net.transitions());
-                let direction = if into {
-                    Direction::PlaceToTransition
-                } else {
-                    Direction::TransitionToPlace
-                };
-                net.add_arc(place, transition, direction, weight);
+                net.add_arc(place, transition, direction(into), weight);
             }
             (net, Marking(tokens))
         })

@@ -157,7 +157,6 @@ impl<'a> Plan<'a> {
                     }
                 },
                 2,
-                u32::MAX,
                 &mut effort,
             );
             self.effort -= before - effort;
@@ -196,7 +195,6 @@ impl<'a> Plan<'a> {
             most,
             |token, node| hops[token][node as usize],
             3,
-            u32::MAX,
             &mut effort,
         )?;
         self.effort -= before - effort;
@@ -224,14 +222,13 @@ impl<'a> Plan<'a> {
     fn shorten_stretch(&mut self, first: usize, steps: usize) {
         const MAX_WANTED: usize = 4;
         let formations = self.formations;
-        for formation in &self.path[first + 1..first + steps] {
-            for &node in formation {
-                self.visits[node as usize] -= 1;
-            }
+        for &node in self.path[first + 1..first + steps].iter().flatten() {
+            self.visits[node as usize] -= 1;
         }
         let mut wanted: Vec<Node> = self.path[first + 1..first + steps]
             .iter()
-            .flat_map(|formation| formation.iter().copied())
+            .flatten()
+            .copied()
             .filter(|&node| self.visits[node as usize] == 0)
             .collect();
         wanted.sort_unstable();
@@ -253,19 +250,13 @@ impl<'a> Plan<'a> {
                 found
             })
             .flatten();
+        let mut last = first + steps;
         if let Some(shorter) = shorter {
-            self.path.splice(first + 1..=first + steps, shorter.clone());
-            for formation in &shorter[..shorter.len() - 1] {
-                for &node in formation {
-                    self.visits[node as usize] += 1;
-                }
-            }
-        } else {
-            for formation in &self.path[first + 1..first + steps] {
-                for &node in formation {
-                    self.visits[node as usize] += 1;
-                }
-            }
+            last = first + shorter.len();
+            self.path.splice(first + 1..=first + steps, shorter);
+        }
+        for &node in self.path[first + 1..last].iter().flatten() {
+            self.visits[node as usize] += 1;
         }
     }
 
