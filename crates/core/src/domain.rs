@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::{Configuration, Measuring, ProcessIndex, Program, Ring};
+use crate::program::Variable;
+use crate::{Configuration, ProcessIndex, Ring};
 
 impl Ring {
     /// Whether every variable is in its domain.
@@ -28,7 +29,11 @@ impl Ring {
             let program = self.programs()[index];
             let largest = match measuring.get(&index) {
                 Some(variables) => {
-                    if let Some(variable) = out_of_domain(program, variables) {
+                    let misfit = |&&variable: &&Variable| {
+                        let value = variable.get(variables);
+                        value.is_some_and(|v| !variable.domain(program, variables).contains(&v))
+                    };
+                    if let Some(&variable) = program.variables().iter().find(misfit) {
                         let process = index;
                         return Err(Misfit::Variable { process, variable });
                     }
@@ -37,7 +42,7 @@ impl Ring {
                 None if program.delays() => self.separation().top(),
                 None => 0,
             };
-            if !(smallest_value(program)..=largest).contains(&process.counter) {
+            if !(program.least_base()..=largest).contains(&process.counter) {
                 return Err(Misfit::Counter {
                     process: index,
                     counter: process.counter,
@@ -53,80 +58,6 @@ impl Ring {
         match configuration.counts.len() as u64 {
             found if found != expected => Err(Misfit::Counts { expected, found }),
             _ => Ok(()),
-        }
-    }
-}
-
-/// The printed program reaches -1 by itself; no other program can.
-fn smallest_value(program: Program) -> i32 {
-    -i32::from(program == Program::MeasureAsPrinted)
-}
-
-/// The first variable of a measuring process that is outside its domain.
-fn out_of_domain(program: Program, variables: &Measuring) -> Option<Variable> {
-    let &Measuring {
-        tokens,
-        limit,
-        elapsed,
-        ignore,
-        base,
-        gaps,
-        laps,
-        ..
-    } = variables;
-    let printed = program == Program::MeasureAsPrinted;
-    let bases = smallest_value(program)..=variables.largest_base();
-    let lap = |lap: u32| program != Program::ShortestLapEpochs || (1..=limit).contains(&lap);
-    let gap = |gap: u32| program != Program::ShortestLap || gap <= limit;
-    [
-        (Variable::Tokens, tokens > 0),
-        (Variable::Limit, limit > 0 && limit <= i32::MAX as u32),
-        (Variable::Elapsed, elapsed <= limit),
-        (
-            Variable::Ignore,
-            i64::from(ignore) < i64::from(tokens) && (ignore >= 0 || printed),
-        ),
-        (Variable::Base, bases.contains(&base)),
-        (Variable::Best, lap(laps.best)),
-        (Variable::Last, lap(laps.last)),
-        (Variable::Previous, gap(gaps.previous)),
-        (Variable::Arrived, gap(gaps.arrived)),
-        (Variable::Shortest, gap(gaps.shortest)),
-    ]
-    .into_iter()
-    .find_map(|(variable, fits)| (!fits).then_some(variable))
-}
-
-/// A variable or parameter of a measuring process ([`Measuring`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "documented as fields of Measuring")]
-pub enum Variable {
-    Tokens,
-    Limit,
-    Elapsed,
-    Ignore,
-    Base,
-    Best,
-    Last,
-    Previous,
-    Arrived,
-    Shortest,
-}
-
-impl Variable {
-    /// The name in the state file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Variable::Tokens => "tokens",
-            Variable::Limit => "limit",
-            Variable::Elapsed => "elapsed",
-            Variable::Ignore => "ignore",
-            Variable::Base => "base",
-            Variable::Best => "best",
-            Variable::Last => "last",
-            Variable::Previous => "previous",
-            Variable::Arrived => "arrived",
-            Variable::Shortest => "shortest",
         }
     }
 }

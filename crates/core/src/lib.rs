@@ -61,10 +61,10 @@ pub mod units;
 #[cfg(feature = "alloc")]
 pub use configuration::{Configuration, MAX_COUNTED_TOKENS};
 #[cfg(feature = "alloc")]
-pub use domain::{Misfit, Variable};
+pub use domain::Misfit;
 pub use legitimate::{Clause, Illegitimate};
 pub use process::Process;
-pub use program::{Counts, Gaps, Laps, Measuring, Program};
+pub use program::{Counts, Gaps, Laps, Measuring, Program, Variable};
 #[cfg(feature = "alloc")]
 pub use ring::{Ring, RingError};
 pub use units::{ProcessIndex, Round, Separation};

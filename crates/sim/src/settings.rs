@@ -7,7 +7,9 @@
 
 use std::num::NonZeroU32;
 
-use headway_core::{Configuration, MAX_COUNTED_TOKENS, Program, Ring, Separation};
+use headway_core::{
+    Configuration, MAX_COUNTED_TOKENS, Program, Ring, Separation, Variable,
+};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
 
@@ -222,17 +224,15 @@ impl Start {
         for (&at, variables) in &mut state.measuring {
             variables.limit = clocks.limit;
             variables.laps.horizon = clocks.horizon;
-            for bounded in [
-                &mut variables.laps.best,
-                &mut variables.laps.last,
-                &mut variables.gaps.shortest,
-            ] {
-                *bounded = (*bounded).min(clocks.limit);
+            let program = ring.programs()[at];
+            for variable in Variable::ALL {
+                let domain = variable.domain(program, variables);
+                if let Some(value) = variable.get(variables) {
+                    variable.set(variables, value.min(*domain.end()).max(*domain.start()));
+                }
             }
-            let largest = variables.largest_base();
-            variables.base = variables.base.min(largest);
             let counter = &mut state.processes[at].counter;
-            *counter = (*counter).min(largest);
+            *counter = (*counter).min(variables.largest_base());
         }
         Ok(state)
     }

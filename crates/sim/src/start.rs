@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::num::NonZeroU32;
 
 use headway_core::{
-    Configuration, Gaps, Laps, Measuring, Process, ProcessIndex, Program, Ring, bound,
+    Configuration, Laps, Measuring, Process, ProcessIndex, Program, Ring, Variable, bound,
 };
 
 use crate::seed::{Purpose, Random};
@@ -90,38 +90,31 @@ pub(crate) fn scramble_variables(
 }
 
 fn any_measuring(program: Program, parameters: &Measuring, random: &mut Random) -> Measuring {
-    let mut any = Measuring {
-        tokens: parameters.tokens,
-        limit: parameters.limit,
-        timing: random.coin(),
-        elapsed: random.below(u64::from(parameters.limit) + 1) as u32,
-        ignore: random.below(u64::from(parameters.tokens.min(i32::MAX as u32))) as i32,
-        base: up_to(parameters.largest_base(), random),
-        ..*parameters
-    };
-    let limit = u64::from(parameters.limit);
-    match program {
-        Program::ShortestLap => {
-            let mut any_gap = || random.below(limit + 1) as u32;
-            any.gaps = Gaps {
-                previous: any_gap(),
-                arrived: any_gap(),
-                shortest: any_gap(),
-            };
-        }
-        Program::ShortestLapEpochs => {
-            let mut lap = || 1 + random.below(limit) as u32;
-            (any.laps.best, any.laps.last) = (lap(), lap());
-            let epoch = any.laps.epoch(any.tokens);
-            any.laps.seen = random.below(u64::try_from(epoch).unwrap_or(u64::MAX));
-        }
-        Program::HopCount => {
-            any.elapsed = 0;
-            any.mark = any_count(random);
-        }
-        _ => {}
+    let mut any = *parameters;
+    for variable in program.variables() {
+        let value = match variable {
+            variable if variable.is_parameter() => continue,
+            Variable::Timing => i64::from(random.coin()),
+            // Within an epoch of this memory.
+            Variable::Seen => random.below(epoch(&any)) as i64,
+            _ => {
+                let domain = variable.domain(program, &any);
+                let least = (*domain.start()).max(0);
+                least + random.below((domain.end() - least) as u64 + 1) as i64
+            }
+        };
+        variable.set(&mut any, value);
+    }
+    if program.reads_counts() {
+        // It has no clock.
+        any.elapsed = 0;
     }
     any
+}
+
+fn epoch(variables: &Measuring) -> u64 {
+    let arrivals = variables.laps.epoch(variables.tokens);
+    u64::try_from(arrivals).unwrap_or(u64::MAX)
 }
 
 /// What a token may carry.

@@ -16,11 +16,13 @@ pub mod measure_as_printed;
 pub mod relay;
 pub mod shortest_lap;
 pub mod shortest_lap_epochs;
+mod variable;
 
 pub use hop_count::Counts;
 pub use measure::Measuring;
 pub use shortest_lap::Gaps;
 pub use shortest_lap_epochs::Laps;
+pub use variable::Variable;
 
 use crate::Process;
 
@@ -88,7 +90,7 @@ impl Program {
     }
 
     /// One round of a program that measures: from the old state, with the number of
-    /// tokens that arrive, to the new one. A delay of separation 1 for the others.
+    /// tokens that arrive, to the new one. The others relay.
     pub const fn measuring_round(
         self,
         before: Process,

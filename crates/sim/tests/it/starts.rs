@@ -165,7 +165,7 @@ fn state_file_errors_name_line_and_field() {
             "{\"separation\": 3,\n\"processes\": [{\"program\": \"measure\", \"tokens\": 1, \"ignore\": 1}]}",
             2,
             "processes[0].ignore",
-            "tokens-1",
+            "from 0 to 0",
         ),
         (
             "{\"separation\": 3,\n\"processes\": [{\"program\": \"relay\", \"queued\": 4294967295},\n{\"program\": \"relay\", \"queued\": 1}]}",
