@@ -10,6 +10,7 @@ use headway_core::{
 };
 use serde::de::IgnoredAny;
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 
 use super::{StateFile, StateFileError, line_and_column};
 
@@ -17,31 +18,42 @@ use super::{StateFile, StateFileError, line_and_column};
 const MAX_TOKENS: i64 = u32::MAX as i64;
 const MAX_VALUE: i64 = i32::MAX as i64;
 
+/// A file, taken apart in the pass that shows that it is JSON.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File<'a> {
+    #[serde(borrow)]
+    separation: &'a RawValue,
+    #[serde(borrow)]
+    processes: Vec<&'a RawValue>,
+}
+
 pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
-    serde_json::from_str::<IgnoredAny>(text).map_err(|error| not_json(&error))?;
     let file = Value {
         text,
         value: text.trim_ascii(),
         field: Field::default(),
     };
-    let top = file.object()?;
-    top.only(|name| ["separation", "processes"].contains(&name))?;
-    let separation = top.required("separation")?;
+    let Ok(taken_apart) = serde_json::from_str::<File<'_>>(text) else {
+        return Err(no_file(file));
+    };
+    let separation = file.named("separation", taken_apart.separation.get());
     let hops = separation.integer(1..=i64::from(Separation::MAX.hops()))? as u32;
     let separation = Separation::new(hops).ok_or_else(|| separation.wrong("expected 1 or more"))?;
-    let list = top.required("processes")?;
-    let items: Vec<Value<'_>> = list.items()?.collect();
+    let items = taken_apart.processes;
     let processes = items.len();
-    if processes == 0 {
-        return Err(list.wrong("a ring needs at least one process"));
-    }
+    // Looked for only to say where it is.
+    let list = || {
+        let list = file.object().and_then(|top| top.required("processes"));
+        list.unwrap_or(file)
+    };
     let mut programs = Vec::with_capacity(processes);
     let mut configuration = Configuration::from(Vec::<Process>::with_capacity(processes));
     let default_limit = Measuring::default_limit(processes);
     // Those that say what their tokens carry.
     let mut carried = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        let fields = item.object()?;
+    for (index, item) in items.into_iter().enumerate() {
+        let fields = file.item(index, item.get()).object()?;
         let program = program(&fields)?;
         let mut largest = separation.top();
         if program.measures() {
@@ -58,23 +70,36 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
         programs.push(program);
         carried.extend(fields.get("counts").map(|counts| (index, counts)));
     }
-    let ring = Ring::new(separation, programs).map_err(|error| list.wrong(error.to_string()))?;
-    configuration.counts = counts(&ring, &list, &configuration.processes, carried)?;
+    let ring = Ring::new(separation, programs).map_err(|error| list().wrong(error.to_string()))?;
+    configuration.counts = counts(&ring, list, &configuration.processes, carried)?;
     match ring.admits(&configuration) {
         Ok(()) => Ok(StateFile {
             ring,
             configuration,
         }),
-        Err(misfit) => Err(list.wrong(misfit.to_string())),
+        Err(misfit) => Err(list().wrong(misfit.to_string())),
     }
 }
 
+/// Why a text is no [`File`].
+fn no_file(file: Value<'_>) -> StateFileError {
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(file.text) {
+        return not_json(&error);
+    }
+    let parts = file.object().and_then(|top| {
+        top.only(|name| ["separation", "processes"].contains(&name))?;
+        top.required("separation")?;
+        top.required("processes")?.items().map(drop)
+    });
+    parts.err().unwrap_or_else(|| file.wrong("expected a ring"))
+}
+
 /// What tokens carry, from the last process backwards.
-fn counts(
+fn counts<'a>(
     ring: &Ring,
-    list: &Value<'_>,
+    list: impl Fn() -> Value<'a>,
     processes: &[Process],
-    mut carried: Vec<(usize, Value<'_>)>,
+    mut carried: Vec<(usize, Value<'a>)>,
 ) -> Result<Vec<u32>, StateFileError> {
     let mut all = Vec::new();
     if !ring.reads_counts() {
@@ -86,7 +111,7 @@ fn counts(
     let tokens: u64 = processes.iter().map(|process| process.tokens()).sum();
     if tokens > MAX_COUNTED_TOKENS {
         let expected = format!("with hop-count at most {MAX_COUNTED_TOKENS}");
-        return Err(list.wrong(format!("{tokens} tokens, {expected}")));
+        return Err(list().wrong(format!("{tokens} tokens, {expected}")));
     }
     for (index, process) in processes.iter().enumerate().rev() {
         let tokens = process.tokens() as usize;
@@ -222,27 +247,42 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Processes, or what the tokens of a process carry.
     fn items(&self) -> Result<impl Iterator<Item = Value<'a>> + use<'a>, StateFileError> {
         let list = *self;
         if !list.value.starts_with('[') {
             return Err(list.wrong(format!("expected a list of {}", list.field)));
         }
-        let item = move |(index, value)| Value {
+        let items = parts(list.value).enumerate();
+        Ok(items.map(move |(index, value)| list.item(index, value)))
+    }
+
+    /// A field of this object.
+    fn named(&self, name: &'static str, value: &'a str) -> Value<'a> {
+        let field = Field { name, ..self.field };
+        Value {
             value,
-            field: match list.field.process {
-                None => Field {
-                    process: Some(index),
-                    ..Field::default()
-                },
-                Some(_) => Field {
-                    item: Some(index),
-                    ..list.field
-                },
+            field,
+            ..*self
+        }
+    }
+
+    /// An item of this list: a process, or what a token of a process carries.
+    fn item(&self, index: usize, value: &'a str) -> Value<'a> {
+        let field = match self.field.process {
+            None => Field {
+                process: Some(index),
+                ..Field::default()
             },
-            ..list
+            Some(_) => Field {
+                item: Some(index),
+                ..self.field
+            },
         };
-        Ok(parts(list.value).enumerate().map(item))
+        Value {
+            value,
+            field,
+            ..*self
+        }
     }
 
     fn object(&self) -> Result<Fields<'a>, StateFileError> {
@@ -318,24 +358,13 @@ fn not_json(error: &serde_json::Error) -> StateFileError {
 }
 
 impl<'a> Fields<'a> {
-    fn named(&self, name: &'static str, value: &'a str) -> Value<'a> {
-        Value {
-            value,
-            field: Field {
-                name,
-                ..self.object.field
-            },
-            ..self.object
-        }
-    }
-
     fn get(&self, name: &'static str) -> Option<Value<'a>> {
         let (_, value) = self.values.iter().find(|(field, _)| field == name)?;
-        Some(self.named(name, value))
+        Some(self.object.named(name, value))
     }
 
     fn required(&self, name: &'static str) -> Result<Value<'a>, StateFileError> {
-        let missing = || self.named(name, self.object.value.trim_start());
+        let missing = || self.object.named(name, self.object.value);
         self.get(name).ok_or_else(|| missing().wrong("missing"))
     }
 
@@ -350,7 +379,7 @@ impl<'a> Fields<'a> {
 
     /// Something is wrong with a field of any name.
     fn wrong(&self, name: &str, value: &'a str, problem: String) -> StateFileError {
-        let error = self.named("", value).wrong(problem);
+        let error = self.object.named("", value).wrong(problem);
         let dot = if error.field.is_empty() { "" } else { "." };
         let field = format!("{}{dot}{name}", error.field);
         StateFileError { field, ..error }
