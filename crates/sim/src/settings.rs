@@ -7,9 +7,7 @@
 
 use std::num::NonZeroU32;
 
-use headway_core::{
-    Configuration, MAX_COUNTED_TOKENS, Program, Ring, Separation, Variable,
-};
+use headway_core::{Configuration, MAX_COUNTED_TOKENS, Program, Ring, Separation, Variable};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
 

@@ -61,7 +61,9 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
             largest = variables.largest_base();
             configuration.measuring.insert(index, variables);
         }
-        let smallest = *Variable::Base.domain(program, &Measuring::new(1, 1)).start();
+        let smallest = *Variable::Base
+            .domain(program, &Measuring::new(1, 1))
+            .start();
         configuration.processes.push(Process {
             queued: fields.integer("queued", 0..=MAX_TOKENS)? as u32,
             resting: fields.integer("resting", 0..=MAX_TOKENS)? as u32,
@@ -295,7 +297,9 @@ impl<'a> Value<'a> {
         };
         let mut parts = parts(self.value);
         while let (Some(value), Some(held)) = (parts.next(), parts.next()) {
-            let name = Value { value, ..*self }.name().unwrap_or(Cow::Borrowed(value));
+            let name = Value { value, ..*self }
+                .name()
+                .unwrap_or(Cow::Borrowed(value));
             if fields.values.iter().any(|(other, _)| *other == name) {
                 return Err(fields.wrong(&name, held, "given twice".to_owned()));
             }
@@ -392,7 +396,9 @@ impl<'a> Fields<'a> {
             Some((name, value)) => {
                 let variables = Variable::ALL.iter().map(|variable| variable.name());
                 let usual = ["program", "queued", "resting", "counter"].into_iter();
-                let names = usual.chain(variables).chain(["counts", "separation", "processes"]);
+                let names = usual
+                    .chain(variables)
+                    .chain(["counts", "separation", "processes"]);
                 let known: Vec<&str> = names.filter(|name| known(name)).collect();
                 let problem = format!("unknown field; expected {}", known.join(", "));
                 Err(self.wrong(name, value, problem))
