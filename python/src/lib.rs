@@ -1,7 +1,7 @@
 //! What `headway._headway` has: thin wrappers whose answers are JSON, the same that the
 //! command line prints. What users see is in `headway/*.py`.
 
-use headway_sim::settings::{DelayProgram, Start};
+use headway_sim::settings::{RingProgram, Start};
 use pyo3::prelude::*;
 use strum::VariantNames;
 
@@ -23,10 +23,7 @@ fn _headway(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.py().get_type::<failure::HeadwayError>(),
     )?;
     module.add("MODELS", headway_answer::check::models().collect::<Vec<_>>())?;
-    module.add(
-        "PROGRAMS",
-        <DelayProgram as VariantNames>::VARIANTS.to_vec(),
-    )?;
+    module.add("PROGRAMS", RingProgram::LOCK_STEP.to_vec())?;
     module.add("STARTS", <Start as VariantNames>::VARIANTS.to_vec())?;
     let experiments = headway_lab::shipped::EXPERIMENTS.iter();
     module.add(

@@ -222,7 +222,7 @@ pub fn missing_memory(number: u64, bytes_each: u64) -> Option<String> {
 }
 
 /// Which flag to change.
-fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
+pub fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
     let say = |flag: String| Failure::new(format!("{flag}: {error}"));
     match error {
         SettingsError::NoProcesses => {
@@ -239,6 +239,13 @@ fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
             say(format!("--separation {}", settings.separation.unwrap_or(0)))
                 .help("tokens at least 1 hop apart are at different processes")
         }
+        SettingsError::NoLockStep => {
+            Failure::new(format!("--program {error}")).help("`headway run` runs it, without --walk")
+        }
+        SettingsError::Meaningless { setting, .. } => {
+            Failure::new(format!("--{setting} {error}")).help(format!("drop --{setting}"))
+        }
+        SettingsError::Size { setting, .. } => Failure::new(format!("--{setting} {error}")),
         SettingsError::SeparationIsMeasured => Failure::new(format!("--separation {error}"))
             .help("drop --separation, or use --program fixed"),
         SettingsError::NothingMeasured => {

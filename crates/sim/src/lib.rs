@@ -6,6 +6,8 @@ pub mod beliefs;
 pub mod engine;
 pub mod fault;
 pub mod film;
+#[cfg(feature = "clap")]
+pub mod flags;
 pub mod forecast;
 pub mod moving_block;
 pub mod open_chain;

@@ -1,16 +1,20 @@
 //! One description of a ring and its initial state, for the command line, the web
 //! page, sweeps and nets.
 //!
-//! To add a start or a program, add a variant to [`Start`] or [`DelayProgram`] and
-//! what it does to [`Start::state`] or [`DelayProgram::program`]: flags, requests,
+//! To add a start or a program, add a variant to [`Start`] or [`RingProgram`] and
+//! what it does to [`Start::state`] or [`RingProgram::program`]: flags, requests,
 //! sweep files and their help all take their words from here.
 
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 
 use headway_core::{Configuration, MAX_COUNTED_TOKENS, Program, Ring, Separation, Variable};
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, VariantArray, VariantNames};
 
+#[cfg(feature = "clap")]
+use crate::flags;
+use crate::moving_block::MovingBlockRun;
 use crate::placement::Delays;
 use crate::seed::DEFAULT_SEED;
 use crate::start::{self, Clocks};
@@ -29,36 +33,57 @@ pub use error::SettingsError;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// n; 24 by default.
+    /// Number of processes on the ring [default: 24]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(short = 'n', long, value_name = "N", value_parser = flags::whole_number::<u64>, help_heading = "Ring"))]
     pub processes: Option<u64>,
-    /// m; 4 by default, or n if that is less.
+    /// Number of tokens [default: 4, or N if that is less]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(short = 'm', long, value_name = "M", value_parser = flags::whole_number::<u64>, help_heading = "Ring"))]
     pub tokens: Option<u64>,
-    /// d; 5 by default, or n/m if that is less. A program that measures finds it
-    /// by itself.
+    /// Hops to keep between successive tokens [default: 5, or N/M if that is less]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(short = 'd', long, value_name = "D", value_parser = flags::whole_number::<u64>, help_heading = "Ring"))]
     pub separation: Option<u64>,
-    /// What the delaying processes run; `fixed` by default.
+    /// What the delaying processes run [default: fixed]
+    ///
+    /// All but `fixed` and `moving-block` find the largest separation, N/M, by themselves.
+    /// `measure` and `measure-as-printed` have to be the only process that delays, and are
+    /// at process 0 unless --delays says otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub program: Option<DelayProgram>,
-    /// Which processes delay; all by default, process 0 if it measures.
+    #[cfg_attr(feature = "clap", arg(long, value_parser = flags::one_of::<RingProgram>(), help_heading = "Ring"))]
+    pub program: Option<RingProgram>,
+    /// Which processes delay; the others only relay [default: all]
+    ///
+    /// `all`, a number K (that many, chosen by the seed), `even:K` (that many, evenly
+    /// spread), `every:K` (0, K, 2K, ...), or `at:0,5,9`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "WHICH", help_heading = "Ring")
+    )]
     pub delays: Option<Delays>,
-    /// The initial state; `random` by default.
+    /// The initial state [default: random]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub start: Option<Start>,
-    /// Where the clock of a measuring process saturates; 2n by default.
+    /// Where the clock of a measuring process saturates [default: 2N]
+    ///
+    /// It has to be at least N: the largest ring that it can measure.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ROUNDS", value_parser = flags::whole_number::<u32>, help_heading = "Ring"))]
     pub limit: Option<u32>,
-    /// How many turns of all tokens `shortest-lap-epochs` remembers a lap at least; as
-    /// many as are proved to be enough by default.
+    /// Turns of all tokens in an epoch of shortest-lap-epochs [default: 4T+4 for a
+    /// shortest lap of T rounds]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "K", value_parser = flags::whole_number::<u32>, help_heading = "Ring"))]
     pub horizon: Option<u32>,
-    /// The seed of every random choice; [`DEFAULT_SEED`] by default.
+    /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "S", value_parser = flags::seed, help_heading = "Ring"))]
     pub seed: Option<u64>,
 }
 
@@ -80,8 +105,8 @@ macro_rules! words {
 }
 
 words! {
-    /// What the delaying processes run.
-    DelayProgram {
+    /// What the delaying processes run, or all of a moving block.
+    RingProgram {
         /// They know the separation.
         #[default]
         Fixed,
@@ -95,6 +120,8 @@ words! {
         ShortestLapEpochs,
         /// They read the ring's size off tokens that count their hops; any number of processes.
         HopCount,
+        /// No rounds: a token goes on when the way ahead is free; at random, `headway run` only.
+        MovingBlock,
     }
 }
 
@@ -129,29 +156,36 @@ pub enum Setting {
     Seed,
 }
 
-impl DelayProgram {
-    /// The program of a process that delays.
-    pub fn program(self) -> Program {
-        match self {
-            DelayProgram::Fixed => Program::Delay,
-            DelayProgram::Measure => Program::Measure,
-            DelayProgram::MeasureAsPrinted => Program::MeasureAsPrinted,
-            DelayProgram::ShortestLap => Program::ShortestLap,
-            DelayProgram::ShortestLapEpochs => Program::ShortestLapEpochs,
-            DelayProgram::HopCount => Program::HopCount,
-        }
+impl RingProgram {
+    /// The names of those that run in lock-step.
+    pub const LOCK_STEP: &[&str] = match <RingProgram as VariantNames>::VARIANTS {
+        [lock_step @ .., _moving_block] => lock_step,
+        [] => &[],
+    };
+
+    /// The program of a process that delays; `None` without lock-step.
+    pub fn program(self) -> Option<Program> {
+        Some(match self {
+            RingProgram::Fixed => Program::Delay,
+            RingProgram::Measure => Program::Measure,
+            RingProgram::MeasureAsPrinted => Program::MeasureAsPrinted,
+            RingProgram::ShortestLap => Program::ShortestLap,
+            RingProgram::ShortestLapEpochs => Program::ShortestLapEpochs,
+            RingProgram::HopCount => Program::HopCount,
+            RingProgram::MovingBlock => return None,
+        })
     }
 
     /// Whether the separation is found by measuring, rather than given.
     pub fn measures(self) -> bool {
-        self.program().measures()
+        self.program().is_some_and(Program::measures)
     }
 
     /// Which processes delay by default: a process that adopts every lap it
     /// measures has to be the only one.
     pub fn default_delays(self) -> Delays {
         match self {
-            DelayProgram::Measure | DelayProgram::MeasureAsPrinted => Delays::At(vec![0]),
+            RingProgram::Measure | RingProgram::MeasureAsPrinted => Delays::At(vec![0]),
             _ => Delays::All,
         }
     }
@@ -168,13 +202,14 @@ impl DelayProgram {
         delays: &Delays,
         seed: u64,
     ) -> Result<Ring, SettingsError> {
+        let program = self.program().ok_or(SettingsError::NoLockStep)?;
         let mut programs = vec![Program::Relay; processes];
         // Without a list of all of them, which would be larger than the ring.
         if *delays == Delays::All {
-            programs.fill(self.program());
+            programs.fill(program);
         } else {
             for place in delays.choose(processes, seed)? {
-                programs[place] = self.program();
+                programs[place] = program;
             }
         }
         Ring::new(separation, programs).map_err(|_| SettingsError::NoProcesses)
@@ -248,7 +283,7 @@ impl Settings {
     }
 
     /// What the delaying processes run, as given or by default.
-    pub fn program(&self) -> DelayProgram {
+    pub fn program(&self) -> RingProgram {
         self.program.unwrap_or_default()
     }
 
@@ -310,6 +345,9 @@ impl Settings {
     /// The first setting that is wrong.
     pub fn build(&self) -> Result<(Ring, Configuration), SettingsError> {
         let (program, seed) = (self.program(), self.seed());
+        if program.program().is_none() {
+            return Err(SettingsError::NoLockStep);
+        }
         let processes = self.processes_checked()?;
         let tokens = self.tokens_checked()?;
         let separation = self.separation_checked(processes, tokens)?;
@@ -318,7 +356,7 @@ impl Settings {
         }
         let horizon = match self.horizon {
             None => None,
-            Some(_) if program != DelayProgram::ShortestLapEpochs => {
+            Some(_) if program != RingProgram::ShortestLapEpochs => {
                 return Err(SettingsError::NoEpochs);
             }
             Some(turns) => Some(NonZeroU32::new(turns).ok_or(SettingsError::NoHorizon)?),
@@ -342,6 +380,51 @@ impl Settings {
             ring.admits(&state).map_err(SettingsError::Misfit)?;
         }
         Ok((ring, state))
+    }
+
+    /// The run of a moving block that these settings describe, with sizes within limits.
+    ///
+    /// # Errors
+    ///
+    /// The first setting that is wrong.
+    pub fn moving_block(
+        &self,
+        processes: RangeInclusive<u64>,
+        tokens: RangeInclusive<u64>,
+    ) -> Result<MovingBlockRun, SettingsError> {
+        let contradiction = self.given().find_map(|setting| {
+            let why = match setting {
+                Setting::Delays => "every process runs the same program",
+                Setting::Limit | Setting::Horizon => "nothing is measured",
+                _ => return None,
+            };
+            Some(SettingsError::Meaningless { setting, why })
+        });
+        contradiction.map_or(Ok(()), Err)?;
+        let (n, m) = (self.processes(), self.tokens());
+        let fits = || (n.max(1) - 1).checked_div(m).unwrap_or(1).clamp(1, 5);
+        let d = self.separation.unwrap_or_else(fits);
+        let separations = 1..=*processes.end();
+        for (setting, given, allowed) in [
+            (Setting::Processes, n, processes),
+            (Setting::Tokens, m, tokens),
+            (Setting::Separation, d, separations),
+        ] {
+            if !allowed.contains(&given) {
+                let (least, most) = allowed.into_inner();
+                return Err(SettingsError::Size {
+                    setting,
+                    given,
+                    least,
+                    most,
+                });
+            }
+        }
+        Ok(MovingBlockRun {
+            start: self.start.unwrap_or_default(),
+            seed: self.seed(),
+            ..MovingBlockRun::new(n as usize, m as usize, d as u32)
+        })
     }
 
     fn processes_checked(&self) -> Result<usize, SettingsError> {

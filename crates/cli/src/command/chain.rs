@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use crate::failure::{Answer, Failure};
 use crate::flags::{
-    BYTES_PER_PROCESS, BYTES_PER_TOKEN, Format, Seed, check_memory, missing_memory, whole_number,
+    BYTES_PER_PROCESS, BYTES_PER_TOKEN, Format, check_memory, missing_memory, seed, whole_number,
 };
 use crate::report::diagram::{Diagram, Dot, Shown};
 use crate::report::style::{self, DIM, HEADING, tick};
 use crate::report::{print_json, try_next};
+use headway_sim::seed::DEFAULT_SEED;
 
 /// Flags of `headway chain`.
 #[derive(ClapArgs, Debug)]
@@ -50,8 +51,8 @@ pub(crate) struct Args {
     rounds: u64,
 
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
-    #[arg(long, value_name = "S")]
-    seed: Option<Seed>,
+    #[arg(long, value_name = "S", value_parser = seed)]
+    seed: Option<u64>,
 
     /// How to print the result; csv is every token in every round
     #[arg(long, value_enum, default_value_t)]
@@ -164,7 +165,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             let outcome = simulate(chain, args, |_, _| Ok(()))?;
             drop(out);
             print_json(&ChainJson {
-                seed: args.seed.unwrap_or_default().0,
+                seed: args.seed.unwrap_or(DEFAULT_SEED),
                 processes: args.processes,
                 separation: args.separation,
                 rounds: args.rounds,
@@ -195,7 +196,7 @@ fn simulate(
     args: &Args,
     mut show: impl FnMut(u64, &OpenChain) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
-    let seed = args.seed.unwrap_or_default().0;
+    let seed = args.seed.unwrap_or(DEFAULT_SEED);
     let mut open = OpenChain::new(chain, args.arrivals, args.scrambled, seed);
     let mut outcome = Outcome::default();
     for round in 0..=args.rounds {
@@ -243,7 +244,7 @@ fn write_text(
         "{HEADING}An open chain of {} processes, tokens {} apart from the second on, seed {}{HEADING:#}",
         args.processes,
         args.separation,
-        args.seed.unwrap_or_default().0
+        args.seed.unwrap_or(DEFAULT_SEED)
     )?;
     writeln!(
         out,

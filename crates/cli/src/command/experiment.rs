@@ -8,7 +8,7 @@ use headway_lab::{Sweep, shipped};
 
 use super::sweep::{self, Running};
 use crate::failure::{Answer, Failure, read_text};
-use crate::flags::{Seed, whole_number_in};
+use crate::flags::{seed, whole_number_in};
 use crate::report::style::{DIM, HEADING};
 
 /// Flags of `headway experiment`.
@@ -34,8 +34,8 @@ pub(crate) struct Args {
     samples: Option<u64>,
 
     /// Seed of every random choice [default: as the experiment says]
-    #[arg(long, value_name = "S")]
-    seed: Option<Seed>,
+    #[arg(long, value_name = "S", value_parser = seed)]
+    seed: Option<u64>,
 
     /// Print the sweep file instead of running it
     #[arg(long)]
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     }
     let mut sweep = parse(&text, &path)?;
     sweep.samples = args.samples.unwrap_or(sweep.samples);
-    sweep.seed = args.seed.map_or(sweep.seed, |seed| seed.0);
+    sweep.seed = args.seed.unwrap_or(sweep.seed);
     let mut command = format!(
         "headway experiment {experiment} --samples {}",
         sweep.samples

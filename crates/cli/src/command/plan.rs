@@ -12,11 +12,12 @@ use headway_walk::plan::conflicts::{Conflicts, Input};
 use headway_walk::walk::svg::Theme;
 
 use crate::failure::{Answer, Failure, expect_endings, read_text, write_wanted};
-use crate::flags::{Seed, TextOrJson, one_of, whole_number_in};
+use crate::flags::{TextOrJson, one_of, seed, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
 use crate::report::style::{BAD, DIM, GOOD, HEADING};
 use crate::report::{count, names, print, try_next};
+use headway_sim::seed::DEFAULT_SEED;
 
 /// Flags of `headway plan`.
 #[derive(ClapArgs, Debug)]
@@ -49,8 +50,8 @@ pub(crate) struct Args {
     together: Option<PathBuf>,
 
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
-    #[arg(long, value_name = "S")]
-    seed: Option<Seed>,
+    #[arg(long, value_name = "S", value_parser = seed)]
+    seed: Option<u64>,
 
     /// How hard to search: 10 takes about ten times as long as 1
     #[arg(long, value_name = "E", default_value_t = 1, value_parser = whole_number_in::<u32>(1..=1000))]
@@ -82,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Input::racks(&text).map_err(|error| read_failure(path, &text, Input::Racks, &error))
     });
     let request = Request {
-        seed: args.seed.unwrap_or_default().0,
+        seed: args.seed.unwrap_or(DEFAULT_SEED),
         effort: args.effort,
     };
     let stop = stopped();

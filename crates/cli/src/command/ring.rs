@@ -10,9 +10,10 @@ use headway_stage::faulty::{Faults, SharedFaults};
 use headway_stage::live_ring::{Carrier, LiveError, LiveRing, LiveSettings};
 
 use crate::failure::{Answer, Failure};
-use crate::flags::{Seed, TextOrJson, decimal, duration, threads, whole_number};
+use crate::flags::{TextOrJson, decimal, duration, seed, threads, whole_number};
 use crate::interrupt::is_stopped;
 use crate::report::{print, style};
+use headway_sim::seed::DEFAULT_SEED;
 
 mod live;
 mod order;
@@ -77,8 +78,8 @@ pub(crate) struct Args {
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
     ///
     /// Threads and sockets differ from run to run, even with the same seed.
-    #[arg(long, value_name = "S", help_heading = "Ring")]
-    seed: Option<Seed>,
+    #[arg(long, value_name = "S", value_parser = seed, help_heading = "Ring")]
+    seed: Option<u64>,
 
     /// What carries the datagrams
     #[arg(long, value_enum, default_value_t, help_heading = "Network")]
@@ -167,7 +168,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         timing: timing(args),
         payload: args.payload,
         key: key(args)?,
-        seed: args.seed.unwrap_or_default().0,
+        seed: args.seed.unwrap_or(DEFAULT_SEED),
         faults: faults(args)?,
         threads: args.threads.map_or_else(cores, number),
     };

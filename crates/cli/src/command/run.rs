@@ -9,10 +9,11 @@ use headway_answer::run as answer;
 use headway_draw::escape;
 use headway_sim::beliefs::Beliefs;
 use headway_sim::run::{EngineChoice, Frame};
+use headway_sim::settings::RingProgram;
 use headway_sim::{Fault, Film, Outcome, Run, film, run as simulate};
 
 use crate::failure::{Answer, Failure, expect_endings, warn, write_wanted};
-use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile, one_of, whole_number};
+use crate::flags::{Format, Instance, RingFlags, StartOrFile, one_of, whole_number};
 use crate::interrupt::is_stopped;
 use crate::report::diagram::{Diagram, delays};
 use crate::report::style;
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         args.check_watch()?;
     }
     expect_endings(args.svg.as_deref(), args.tikz.as_deref())?;
-    if args.ring.program == Some(ProgramChoice::MovingBlock) {
+    if args.ring.settings.program() == RingProgram::MovingBlock {
         return moving_block::run(args);
     }
     let (instance, network) = args.instance()?;

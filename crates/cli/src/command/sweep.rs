@@ -14,7 +14,7 @@ use headway_lab::{Sweep, sweep as lab_sweep};
 
 use super::experiment::parse;
 use crate::failure::{Answer, Failure, read_text, warn};
-use crate::flags::{Seed, one_of, threads, whole_number_in};
+use crate::flags::{one_of, seed, threads, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::progress::Progress;
 
@@ -60,8 +60,8 @@ pub(crate) struct Args {
     samples: Option<u64>,
 
     /// Seed of every random choice [default: 2009, or as the file says]
-    #[arg(long, value_name = "S")]
-    seed: Option<Seed>,
+    #[arg(long, value_name = "S", value_parser = seed)]
+    seed: Option<u64>,
 
     #[command(flatten)]
     running: Running,
@@ -163,7 +163,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     sweep.text = Some(text);
     sweep.samples = args.samples.unwrap_or(sweep.samples);
-    sweep.seed = args.seed.map_or(sweep.seed, |seed| seed.0);
+    sweep.seed = args.seed.unwrap_or(sweep.seed);
     command.push_str(&format!(
         " --samples {} --seed {}",
         sweep.samples, sweep.seed

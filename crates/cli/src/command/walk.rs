@@ -17,10 +17,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::{Answer, Failure, expect_endings, read_text, warn, write_file, write_wanted};
-use crate::flags::{Seed, TextOrJson, one_of, possible_values, whole_number, whole_number_in};
+use crate::flags::{TextOrJson, one_of, possible_values, seed, whole_number, whole_number_in};
 use crate::interrupt::stopped;
 use crate::report::print;
 use crate::report::progress::Progress;
+use headway_sim::seed::DEFAULT_SEED;
 
 pub(crate) mod rings;
 mod text;
@@ -89,8 +90,8 @@ pub(crate) struct Args {
     slowest: u32,
 
     /// Seed of every random choice: a number, or `random` for a new one [default: 2009]
-    #[arg(long, value_name = "S")]
-    seed: Option<Seed>,
+    #[arg(long, value_name = "S", value_parser = seed)]
+    seed: Option<u64>,
 
     /// How hard to search: 10 takes about ten times as long as 1
     #[arg(long, value_name = "E", default_value_t = 1, value_parser = whole_number_in::<u32>(1..=1000))]
@@ -143,7 +144,7 @@ fn looking() -> impl TypedValueParser<Value = Looking> {
 /// Looks and reports.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     expect_endings(args.svg.as_deref(), None)?;
-    let seed = args.seed.unwrap_or_default().0;
+    let seed = args.seed.unwrap_or(DEFAULT_SEED);
     let network = args.the_network(seed)?;
     for note in network.notes() {
         warn(note);

@@ -11,7 +11,7 @@ use headway_sim::settings::Start;
 use headway_sim::state_file;
 
 use crate::failure::{Answer, Failure, write_wanted};
-use crate::flags::{Format, Instance, ProgramChoice, RingFlags, StartOrFile};
+use crate::flags::{Format, Instance, RingFlags, StartOrFile};
 use crate::report::style::{DIM, HEADING};
 use crate::report::{count, print_json, try_next};
 
@@ -50,8 +50,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         start: Some(StartOrFile::Start(Start::Worst)),
         ..args.ring.clone()
     };
-    let program = args.ring.program.and_then(ProgramChoice::in_lock_step);
-    if let Some(program) = program.filter(|program| program.measures()) {
+    let program = args.ring.settings.program();
+    if program.measures() {
         let message = format!(
             "--program {program}: the worst start of a ring that measures is not known in closed form"
         );

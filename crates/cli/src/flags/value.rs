@@ -7,27 +7,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use headway_service::config::parse_duration;
+pub(crate) use headway_sim::flags::{one_of, possible_values, seed, whole_number};
 use headway_sim::placement::Delays;
-use headway_sim::seed::DEFAULT_SEED;
-use headway_sim::settings::{DelayProgram, Start};
+use headway_sim::settings::Start;
 use strum::{EnumMessage, VariantArray, VariantNames};
-
-/// A number of things; how many there may be is for the command to say.
-pub(crate) fn whole_number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err("expected a whole number".to_owned());
-    }
-    let fits = text
-        .parse()
-        .ok()
-        .and_then(|number: u64| number.try_into().ok());
-    fits.ok_or_else(|| match 8 * size_of::<T>() {
-        64.. => "expected a smaller whole number".to_owned(),
-        bits => format!("expected a whole number, at most {}", (1_u64 << bits) - 1),
-    })
-}
 
 /// Digits only, and more than any number has.
 fn too_large(text: &str) -> bool {
@@ -84,52 +68,6 @@ pub(crate) fn delays(text: &str) -> Result<Delays, String> {
     text.parse::<Delays>().map_err(|error| error.to_string())
 }
 
-/// One of the values of an enum, which brings their names and what they mean.
-pub(crate) fn one_of<T>() -> impl TypedValueParser<Value = T>
-where
-    T: VariantArray + EnumMessage + FromStr<Err = strum::ParseError> + Clone + Send + Sync,
-{
-    PossibleValuesParser::new(possible_values::<T>()).try_map(|name| name.parse::<T>())
-}
-
-/// The values of an enum with what they mean.
-pub(crate) fn possible_values<T: VariantArray + EnumMessage>() -> impl Iterator<Item = PossibleValue>
-{
-    <T as VariantArray>::VARIANTS.iter().flat_map(|value| {
-        let help = value.get_documentation().unwrap_or_default();
-        let names = value.get_serializations().iter();
-        names.map(|&name| PossibleValue::new(name).help(help.trim_end_matches('.')))
-    })
-}
-
-/// What the processes of a ring run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProgramChoice {
-    LockStep(DelayProgram),
-    MovingBlock,
-}
-
-impl ProgramChoice {
-    pub(crate) fn in_lock_step(self) -> Option<DelayProgram> {
-        match self {
-            ProgramChoice::LockStep(program) => Some(program),
-            ProgramChoice::MovingBlock => None,
-        }
-    }
-}
-
-/// The value of `--program`.
-pub(super) fn program() -> impl TypedValueParser<Value = ProgramChoice> {
-    let block = PossibleValue::new("moving-block").help(
-        "No rounds: a token goes on when the way ahead is free; at random, `headway run` only",
-    );
-    let names = possible_values::<DelayProgram>().chain([block]);
-    PossibleValuesParser::new(names).map(|name| match name.parse() {
-        Ok(program) => ProgramChoice::LockStep(program),
-        Err(_) => ProgramChoice::MovingBlock,
-    })
-}
-
 /// The help of `--start`: every initial state that has a name.
 pub(super) fn start_help() -> String {
     let names = <Start as VariantArray>::VARIANTS.iter().map(|start| {
@@ -166,31 +104,6 @@ impl FromStr for StartOrFile {
                 <Start as VariantNames>::VARIANTS.join(", ")
             )),
         }
-    }
-}
-
-/// A seed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seed(pub(crate) u64);
-
-impl Default for Seed {
-    fn default() -> Seed {
-        Seed(DEFAULT_SEED)
-    }
-}
-
-impl FromStr for Seed {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Seed, String> {
-        if text == "random" {
-            use std::hash::{BuildHasher, RandomState};
-            // The standard library's hasher keys come from the operating system.
-            return Ok(Seed(RandomState::new().hash_one(0) >> 32));
-        }
-        text.parse().map(Seed).map_err(|_| {
-            "expected a whole number from 0 to 18446744073709551615, or random".to_owned()
-        })
     }
 }
 

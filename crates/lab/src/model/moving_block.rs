@@ -11,7 +11,7 @@ use headway_core::Separation;
 use headway_sim::asynchronous::AsynchronousRing;
 use headway_sim::moving_block::{Action, MovingBlockRing, MovingBlockRun};
 use headway_sim::seed::{Purpose, Random};
-use headway_sim::settings::DelayProgram;
+use headway_sim::settings::RingProgram;
 use headway_sim::{Run, placement::Delays, run, start};
 use strum::{Display, EnumString, VariantNames};
 
@@ -140,7 +140,7 @@ impl MovingBlockSampler {
         let (n, m) = (self.processes, self.tokens);
         let (rounds, pace) = match self.rule {
             Rule::LockStep => {
-                let program = DelayProgram::Fixed;
+                let program = RingProgram::Fixed;
                 let ring = program.ring(self.separation()?, n, &Delays::All, seed)?;
                 let start = start::random(&ring, m as u32, seed);
                 let outcome = run(&Run::new(ring, start), |_| ControlFlow::Continue(()))?;

@@ -1,6 +1,6 @@
 //! The ring itself: stabilization, waits, distances, visits, flow.
 
-use headway_sim::settings::{DelayProgram, Start};
+use headway_sim::settings::{RingProgram, Start};
 use strum::VariantNames;
 
 use super::{Engine, Model, NewSampler, axes, measures};
@@ -47,7 +47,7 @@ pub(super) const MODEL: Model = Model {
         "delays", "k", "all", Mixed,
             "which processes delay: all, a number (at random), even:K, every:K, at:0,5,9";
         "start", "start", "random", Word(Start::VARIANTS), "the initial state";
-        "program", "program", "fixed", Word(DelayProgram::VARIANTS),
+        "program", "program", "fixed", Word(RingProgram::LOCK_STEP),
             "what the delaying processes run";
         "limit", "limit", "2*n", Number(1, 1 << 31), "where measuring clocks saturate, in rounds";
         "horizon", "horizon", "proved", Mixed,

@@ -272,7 +272,7 @@ fn believed(variables: &Measuring) -> bool {
 #[cfg(test)]
 mod tests {
     use headway_core::Ring;
-    use headway_sim::settings::{DelayProgram, Settings, Start};
+    use headway_sim::settings::{RingProgram, Settings, Start};
     use strum::VariantNames;
 
     use super::*;
@@ -325,8 +325,8 @@ mod tests {
         }
     }
 
-    fn rings() -> impl Iterator<Item = (DelayProgram, Ring, Configuration)> {
-        let programs = DelayProgram::VARIANTS
+    fn rings() -> impl Iterator<Item = (RingProgram, Ring, Configuration)> {
+        let programs = RingProgram::VARIANTS
             .iter()
             .map(|name| name.parse().unwrap());
         programs
@@ -336,7 +336,7 @@ mod tests {
                     processes: Some(5 + seed % 7),
                     tokens: Some(1 + seed % 4),
                     program: Some(program),
-                    delays: (program == DelayProgram::Fixed).then(|| "3".parse().unwrap()),
+                    delays: (program == RingProgram::Fixed).then(|| "3".parse().unwrap()),
                     start: Some(Start::Random),
                     seed: Some(seed),
                     ..Settings::default()
@@ -354,7 +354,7 @@ mod tests {
             // What tokens carry and how epochs end is not in the listing's variables.
             let whole = !matches!(
                 program,
-                DelayProgram::HopCount | DelayProgram::ShortestLapEpochs
+                RingProgram::HopCount | RingProgram::ShortestLapEpochs
             );
             for _ in 0..80 {
                 let next = ring.after_round(&state);

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::ApiError;
 use crate::limits::Limits;
 use crate::runs::RunSettings;
+use headway_sim::Settings;
 
 /// Which network, and for how many tokens.
 #[derive(Deserialize)]
@@ -216,12 +217,12 @@ fn given_walk(network: &Network, walk: &Walk, tokens: usize) -> WalkView {
         upper_bound_because: None,
         proved_best: false,
         method: "given".to_owned(),
-        settings: RunSettings {
+        settings: RunSettings::from(Settings {
             processes: Some(walk.len() as u64),
             tokens: Some(tokens as u64),
             separation: Some(separation as u64),
-            ..RunSettings::default()
-        },
+            ..Settings::default()
+        }),
     }
 }
 

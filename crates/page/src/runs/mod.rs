@@ -26,7 +26,7 @@ mod window;
 pub use class::ClassView;
 pub use frame::{Frame, LegitimacyView, MeasuringView};
 pub(crate) use moving_block::listing as moving_block_listing;
-pub use settings::{RunProgram, RunSettings};
+pub use settings::RunSettings;
 pub(crate) use tale::Tale;
 pub use view::{DesiderataView, JamView, QueueView, RunView, SegmentView};
 pub use window::{BaseFrom, FaultAt, LegitimacyFrom, Way, Window};

@@ -30,7 +30,7 @@ impl Tale {
         }
         let (ring, start) = settings.build(limits)?;
         let written = settings.written_out(&ring, &start);
-        let story = Story::new(ring, start, settings.seed(), limits)?;
+        let story = Story::new(ring, start, settings.ring.seed(), limits)?;
         Ok((written, Tale::LockStep(story)))
     }
 

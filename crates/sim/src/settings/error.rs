@@ -3,7 +3,7 @@
 use headway_core::{MAX_COUNTED_TOKENS, Misfit, Separation};
 use thiserror::Error;
 
-use super::{DelayProgram, Setting};
+use super::{RingProgram, Setting};
 use crate::placement::DelaysError;
 
 /// Why there is no such ring or state.
@@ -33,8 +33,34 @@ pub enum SettingsError {
     /// A limit was given to a program that measures nothing.
     #[error("only has a meaning for a program that measures")]
     NothingMeasured,
+    /// A moving block where a ring in lock-step is needed.
+    #[error("{} has no rounds in lock-step", RingProgram::MovingBlock)]
+    NoLockStep,
+    /// A setting was given that a moving block does not have, and why.
+    #[error("has no meaning for {}: {why}", RingProgram::MovingBlock)]
+    Meaningless {
+        /// Which.
+        setting: Setting,
+        /// Why.
+        why: &'static str,
+    },
+    /// A moving block of this size is not simulated.
+    #[error(
+        "{given}: expected {least} to {most} for {}, which is simulated message by message",
+        RingProgram::MovingBlock
+    )]
+    Size {
+        /// Which.
+        setting: Setting,
+        /// Its value.
+        given: u64,
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
     /// A horizon was given to a program that has none.
-    #[error("only has a meaning for {}", DelayProgram::ShortestLapEpochs)]
+    #[error("only has a meaning for {}", RingProgram::ShortestLapEpochs)]
     NoEpochs,
     /// A horizon of 0.
     #[error("an epoch of 0 turns would forget every lap at once; expected 1 or more")]
@@ -70,6 +96,10 @@ impl SettingsError {
     /// The setting to blame.
     pub fn setting(&self) -> Setting {
         match self {
+            SettingsError::NoLockStep => Setting::Program,
+            SettingsError::Meaningless { setting, .. } | SettingsError::Size { setting, .. } => {
+                *setting
+            }
             SettingsError::NoProcesses | SettingsError::TooManyProcesses => Setting::Processes,
             SettingsError::NoTokens
             | SettingsError::TooManyTokens

@@ -3,11 +3,11 @@
 
 use std::io::{self, BufWriter, Write};
 
+use headway_answer::instance::wrong_flag;
 use headway_answer::json::{OutcomeJson, RingJson, RunJson};
 use headway_core::desiderata::Desideratum;
 use headway_sim::Outcome;
 use headway_sim::moving_block::{Frame, MovingBlockError, MovingBlockRing, MovingBlockRun};
-use headway_sim::settings::{Settings, Start};
 
 use super::watch::{self, Film, Scene};
 use super::{Args, Following, text};
@@ -53,15 +53,8 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
 
 /// The flags as a run, or which of them make no sense.
 fn read(args: &Args) -> Result<MovingBlockRun, Failure> {
-    let ring = &args.ring;
+    let lock_step = "the picture is of rounds in lock-step; see --watch";
     let meaningless = [
-        (
-            "delays",
-            ring.delays.is_some(),
-            "every process runs the same program",
-        ),
-        ("limit", ring.limit.is_some(), "nothing is measured"),
-        ("horizon", ring.horizon.is_some(), "nothing is measured"),
         (
             "walk",
             args.walk.is_some(),
@@ -72,60 +65,25 @@ fn read(args: &Args) -> Result<MovingBlockRun, Failure> {
             args.trace.is_some(),
             "its states are no state files; see --format csv",
         ),
-        (
-            "svg",
-            args.svg.is_some(),
-            "the picture is of rounds in lock-step; see --watch",
-        ),
-        (
-            "tikz",
-            args.tikz.is_some(),
-            "the picture is of rounds in lock-step; see --watch",
-        ),
+        ("svg", args.svg.is_some(), lock_step),
+        ("tikz", args.tikz.is_some(), lock_step),
     ];
     if let Some((flag, _, why)) = meaningless.into_iter().find(|(_, given, _)| *given) {
+        return Err(
+            Failure::new(format!("--{flag} has no meaning for moving-block: {why}"))
+                .help(format!("drop --{flag}")),
+        );
+    }
+    if let Some(StartOrFile::File(path)) = &args.ring.start {
         return Err(Failure::new(format!(
-            "--{flag} has no meaning for --program moving-block: {why}"
+            "--start {}: a state file describes delays and relays, not a moving block",
+            path.display()
         ))
-        .help(format!("drop --{flag}")));
+        .help("give --start random, piled or spaced"));
     }
-    let start = match &ring.start {
-        Some(StartOrFile::File(path)) => {
-            return Err(Failure::new(format!(
-                "--start {}: a state file describes delays and relays, not a moving block",
-                path.display()
-            ))
-            .help("give --start random, piled or spaced"));
-        }
-        Some(StartOrFile::Start(start)) => *start,
-        None => Start::default(),
-    };
-    let settings = Settings {
-        processes: ring.processes,
-        tokens: ring.tokens,
-        ..Settings::default()
-    };
-    let (n, m) = (settings.processes(), settings.tokens());
-    for (flag, given) in [
-        ("processes", n),
-        ("tokens", m),
-        ("separation", ring.separation.unwrap_or(1)),
-    ] {
-        if !(1..=MAX_PROCESSES).contains(&given) {
-            return Err(Failure::new(format!(
-                "--{flag} {given}: expected 1 to {MAX_PROCESSES} for --program moving-block, which \
-                 is simulated message by message"
-            )));
-        }
-    }
-    let fits = ((n - 1) / m).clamp(1, 5);
-    let mut run = MovingBlockRun::new(
-        n as usize,
-        m as usize,
-        ring.separation.unwrap_or(fits) as u32,
-    );
-    run.start = start;
-    run.seed = ring.seed.unwrap_or_default().0;
+    let settings = args.ring.settings();
+    let run = settings.moving_block(1..=MAX_PROCESSES, 1..=MAX_PROCESSES);
+    let mut run = run.map_err(|error| wrong_flag(&settings, &error))?;
     run.rounds = args.rounds;
     for fault in &args.faults {
         run.admits(fault)

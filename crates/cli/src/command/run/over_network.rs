@@ -4,13 +4,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use headway_answer::json::{NetworkJson, NetworkRound};
+use headway_sim::Settings;
 use headway_sim::run::Frame;
 use headway_walk::network::distance::Reach;
 use headway_walk::walk::file::{self, WalkFile};
 use headway_walk::walk::kept::{self, Offsets};
 
 use crate::failure::{Failure, read_text};
-use crate::flags::{Instance, ProgramChoice, RingFlags};
+use crate::flags::{Instance, RingFlags};
 use crate::report::style::{BAD, DIM, GOOD};
 
 /// Reads a walk file.
@@ -25,7 +26,8 @@ pub(super) fn read(path: &Path) -> Result<WalkFile, Failure> {
 /// The flags of a ring on a walk: as many processes as it has positions, and the
 /// walk's own tokens and separation unless told otherwise.
 pub(super) fn flags(file: &WalkFile, path: &Path, given: &RingFlags) -> Result<RingFlags, Failure> {
-    if given.processes.is_some() {
+    let settings = &given.settings;
+    if settings.processes.is_some() {
         return Err(Failure::new(format!(
             "--processes contradicts --walk {}: the ring has one process for each of its {} positions",
             path.display(),
@@ -33,20 +35,22 @@ pub(super) fn flags(file: &WalkFile, path: &Path, given: &RingFlags) -> Result<R
         ))
         .help("drop --processes"));
     }
-    let tokens = given.tokens.unwrap_or(file.tokens as u64);
+    let tokens = settings.tokens.unwrap_or(file.tokens as u64);
     // Other tokens than the walk was made for, as far apart as can be.
     let own = if tokens == file.tokens as u64 {
         file.separation as u64
     } else {
         (file.walk.len() as u64 / tokens.max(1)).max(1)
     };
-    let program = given.program.and_then(ProgramChoice::in_lock_step);
-    let measures = program.unwrap_or_default().measures();
-    let separation = given.separation.or((!measures).then_some(own));
-    Ok(RingFlags {
+    let measures = settings.program().measures();
+    let settings = Settings {
         processes: Some(file.walk.len() as u64),
         tokens: Some(tokens),
-        separation,
+        separation: settings.separation.or((!measures).then_some(own)),
+        ..settings.clone()
+    };
+    Ok(RingFlags {
+        settings,
         ..given.clone()
     })
 }

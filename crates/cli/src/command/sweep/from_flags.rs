@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use clap::Args as ClapArgs;
+use clap::builder::PossibleValuesParser;
 use headway_answer::sweep::Grid;
 use headway_lab::Sweep;
-use headway_sim::settings::{DelayProgram, Start};
+use headway_sim::settings::{RingProgram, Start};
 
 use crate::failure::Failure;
-use crate::flags::one_of;
+use crate::flags::{one_of, possible_values};
 
 /// The grid, what to measure, what to draw.
 #[derive(ClapArgs, Clone, Debug, Default)]
@@ -34,8 +35,8 @@ pub(crate) struct GridFlags {
     start: Vec<Start>,
 
     /// What the delaying processes run [default: fixed]
-    #[arg(long, value_name = "PROGRAM", num_args = 1.., value_parser = one_of::<DelayProgram>(), help_heading = "Axes")]
-    program: Vec<DelayProgram>,
+    #[arg(long, value_name = "PROGRAM", num_args = 1.., value_parser = lock_step_programs(), help_heading = "Axes")]
+    program: Vec<String>,
 
     /// Faults such as scramble:25%@0, or none [default: none]
     #[arg(long, value_name = "FAULT", num_args = 1.., help_heading = "Axes")]
@@ -67,17 +68,21 @@ pub(crate) struct GridFlags {
     name: String,
 }
 
+fn lock_step_programs() -> PossibleValuesParser {
+    let all = possible_values::<RingProgram>();
+    PossibleValuesParser::new(all.take(RingProgram::LOCK_STEP.len()))
+}
+
 impl GridFlags {
     fn axes(&self) -> [(&'static str, Vec<String>); 7] {
         let start = self.start.iter().map(ToString::to_string);
-        let program = self.program.iter().map(ToString::to_string);
         [
             ("processes", self.processes.clone()),
             ("tokens", self.tokens.clone()),
             ("separation", self.separation.clone()),
             ("delays", self.delays.clone()),
             ("start", start.collect()),
-            ("program", program.collect()),
+            ("program", self.program.clone()),
             ("fault", self.fault.clone()),
         ]
     }

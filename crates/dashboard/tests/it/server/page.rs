@@ -135,8 +135,7 @@ fn the_page_asks_nobody_else() {
 /// Programs and starts that can be chosen are those that there are.
 #[test]
 fn every_program_and_start_can_be_chosen() {
-    use headway_page::runs::RunProgram;
-    use headway_sim::settings::Start;
+    use headway_sim::settings::{RingProgram, Start};
     let index = std::fs::read_to_string(page_folder().join("index.html")).unwrap();
     let select = index.split("<select id=\"program\">").nth(1).unwrap();
     let options = select
@@ -148,7 +147,7 @@ fn every_program_and_start_can_be_chosen() {
     let options: Vec<&str> = options
         .map(|rest| rest.split('"').next().unwrap())
         .collect();
-    assert_eq!(options, RunProgram::names().collect::<Vec<_>>());
+    assert_eq!(options, <RingProgram as strum::VariantNames>::VARIANTS);
     for start in Start::ALL {
         assert!(
             index.contains(&format!("data-start=\"{start}\"")),

@@ -12,7 +12,7 @@ use headway_sim::forecast::Forecast;
 use headway_sim::placement::Delays;
 use headway_sim::run::EngineChoice;
 use headway_sim::seed::{Purpose, Random};
-use headway_sim::settings::{DelayProgram, Start};
+use headway_sim::settings::{RingProgram, Start};
 use headway_sim::start::Clocks;
 use headway_sim::{Run, run};
 
@@ -25,7 +25,7 @@ pub(super) struct RingSampler {
     tokens: u32,
     separation: Separation,
     delays: Delays,
-    program: DelayProgram,
+    program: RingProgram,
     start: Start,
     clocks: Clocks,
     /// The round after which beliefs are looked at.
@@ -61,7 +61,7 @@ impl RingSampler {
         // The axis allows no more than 2^31.
         let separation = Separation::new(cell.number("separation") as u32)
             .ok_or_else(|| CellError::new("separation", "expected 1 or more"))?;
-        let program: DelayProgram = cell.parsed("program")?;
+        let program: RingProgram = cell.parsed("program")?;
         let start: Start = cell.parsed("start")?;
         let delays = match cell.parsed("delays")? {
             Delays::All => program.default_delays(),
@@ -354,11 +354,11 @@ impl RingSampler {
     }
 }
 
-fn parse_horizon(text: &str, program: DelayProgram) -> Result<Option<NonZeroU32>, CellError> {
+fn parse_horizon(text: &str, program: RingProgram) -> Result<Option<NonZeroU32>, CellError> {
     match text {
         "proved" => Ok(None),
-        _ if program != DelayProgram::ShortestLapEpochs => {
-            let why = format!("only {} has one", DelayProgram::ShortestLapEpochs);
+        _ if program != RingProgram::ShortestLapEpochs => {
+            let why = format!("only {} has one", RingProgram::ShortestLapEpochs);
             Err(CellError::new("horizon", why))
         }
         number => number.parse().map(Some).map_err(|_| {

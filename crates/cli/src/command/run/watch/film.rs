@@ -235,6 +235,7 @@ mod tests {
     use super::*;
     use crate::flags::RingFlags;
     use anstream::adapter::strip_str;
+    use headway_sim::Settings;
 
     fn film(flags: &RingFlags) -> Film {
         let instance = flags.instance().expect("an instance");
@@ -277,9 +278,13 @@ mod tests {
 
     #[test]
     fn a_wide_ring_and_a_tiny_screen_do_not_panic() {
-        let flags = RingFlags {
+        let settings = Settings {
             processes: Some(500),
             tokens: Some(40),
+            ..Settings::default()
+        };
+        let flags = RingFlags {
+            settings,
             ..RingFlags::default()
         };
         let film = film(&flags);
