@@ -1,10 +1,14 @@
 //! What a run is made from, as it stands in a request or a link.
 
+use std::fmt;
+
 use headway_core::{Configuration, Ring, Separation};
 use headway_sim::moving_block::MovingBlockRun;
 use headway_sim::settings::{RingProgram, Settings, SettingsError};
 use headway_sim::{StateFile, state_file};
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, IntoDeserializer as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::moving_block::MAX_PROCESSES;
@@ -12,8 +16,7 @@ use crate::error::ApiError;
 use crate::limits::Limits;
 
 /// What a run is made from. The same settings make the same run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunSettings {
     /// The ring and its initial state, by numbers and words.
     #[serde(flatten)]
@@ -25,6 +28,78 @@ pub struct RunSettings {
     pub faults: Vec<String>,
     /// Where to stand at first [default: 0]
     pub round: u64,
+}
+
+// serde's own `flatten` would neither refuse unknown fields nor know which one is wrong.
+impl<'de> Deserialize<'de> for RunSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RunSettings, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = RunSettings;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the settings of a run")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RunSettings, A::Error> {
+                let mut run = RunSettings::default();
+                let of_ring = RingFields { map, run: &mut run };
+                let ring = Settings::deserialize(MapAccessDeserializer::new(of_ring))?;
+                Ok(RunSettings { ring, ..run })
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// The fields of a run's settings that are the ring's; the others are taken out on the way.
+struct RingFields<'a, A> {
+    map: A,
+    run: &'a mut RunSettings,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for RingFields<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        mut seed: K,
+    ) -> Result<Option<K::Value>, A::Error> {
+        while let Some(name) = self.map.next_key_seed(Name(seed))? {
+            let own = match name {
+                Ok(of_ring) => return Ok(Some(of_ring)),
+                Err((own, again)) => {
+                    seed = again;
+                    own
+                }
+            };
+            match &*own {
+                "state" => self.run.state = self.map.next_value()?,
+                "faults" => self.run.faults = self.map.next_value()?,
+                _ => self.run.round = self.map.next_value()?,
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+/// The name of a field of the ring, or of one that is the run's own.
+struct Name<K>(K);
+
+impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Name<K> {
+    type Value = Result<K::Value, (String, K)>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Ok(match &*name {
+            "state" | "faults" | "round" => Err((name, self.0)),
+            _ => Ok(self.0.deserialize(name.into_deserializer())?),
+        })
+    }
 }
 
 impl RunSettings {
