@@ -8,7 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::tokens::Tokens;
-use crate::units::{Round, Separation};
+use crate::units::{ProcessIndex, Round, Separation};
 
 /// Watches a run.
 ///
@@ -42,6 +42,21 @@ pub struct Monitor {
     visits: Vec<u64>,
     /// All but the visits and the verdicts, which are worked out when asked for.
     seen: Outcome,
+}
+
+/// A state as it is shown to a [`Monitor`].
+#[derive(Clone, Copy, Debug)]
+pub struct Observed {
+    /// How many tokens there are.
+    pub tokens: u64,
+    /// Whether one rested in the round that led here.
+    pub resting: bool,
+    /// The smallest distance between successive tokens.
+    pub distance: Option<u64>,
+    /// The smallest within the round, where it has steps that can be looked at.
+    pub between: Option<u64>,
+    /// Whether it is legitimate.
+    pub legitimate: bool,
 }
 
 /// What is known since the state last became legitimate.
@@ -158,12 +173,18 @@ impl Outcome {
 impl Monitor {
     /// A monitor for a ring with separation d and these tokens.
     pub fn new(separation: Separation, tokens: &Tokens) -> Monitor {
+        let (n, m) = (tokens.ring_len() as usize, tokens.places().len() as u64);
+        Monitor::of_any(separation, n, m)
+    }
+
+    /// A monitor for a ring of any kind, of so many processes and tokens.
+    pub fn of_any(separation: Separation, processes: usize, tokens: u64) -> Monitor {
         Monitor {
             separation,
-            expected: tokens.places().len() as u64,
+            expected: tokens,
             conserved: true,
             settled: None,
-            visits: vec![0; tokens.ring_len() as usize],
+            visits: vec![0; processes],
             seen: Outcome {
                 rounds: 0,
                 legitimate_at: None,
@@ -192,47 +213,75 @@ impl Monitor {
     /// In a build with debug assertions and on a ring of at most 64 processes, when a state
     /// that follows a legitimate one is not, and not for a token that rests or is too close.
     pub fn observe(&mut self, round: Round, tokens: &Tokens, predicate: impl FnOnce() -> bool) {
-        let seen = &mut self.seen;
-        seen.rounds = round;
-        self.conserved &= tokens.places().len() as u64 == self.expected;
-        let resting = tokens.any_resting();
-        if resting {
-            seen.last_rest = Some(round);
-        }
-        let distance = tokens.min_distance();
+        let (resting, distance) = (tokens.any_resting(), tokens.min_distance());
         let required = u64::from(self.separation.hops());
         let likely = !resting && distance.is_none_or(|hops| hops >= required);
         let settled = self.settled.is_some();
-        let doubted = cfg!(debug_assertions) && seen.legitimate && self.visits.len() <= 64;
+        let doubted = cfg!(debug_assertions) && self.seen.legitimate && self.visits.len() <= 64;
         let legitimate = likely && (settled && !doubted || predicate());
         let broken = settled && likely && !legitimate;
         debug_assert!(!broken, "legitimacy ended in round {round}");
-        seen.legitimate = legitimate;
+        let state = Observed {
+            tokens: tokens.places().len() as u64,
+            resting,
+            distance,
+            between: None,
+            legitimate,
+        };
+        let visited = tokens.places().iter().map(|place| place.process());
+        self.note(round, state, visited);
+    }
+
+    /// The same of a ring of any kind: what the state is like that `round` led to, and where
+    /// tokens have come in that round.
+    pub fn note(
+        &mut self,
+        round: Round,
+        state: Observed,
+        visited: impl Iterator<Item = ProcessIndex>,
+    ) {
+        let seen = &mut self.seen;
+        seen.rounds = round;
+        self.conserved &= state.tokens == self.expected;
+        if state.resting {
+            seen.last_rest = Some(round);
+        }
+        let least = |known: Option<u64>, new: Option<u64>| known.into_iter().chain(new).min();
+        seen.legitimate = state.legitimate;
         if let Some(settled) = &mut self.settled {
-            seen.min_distance_after = seen.min_distance_after.min(distance);
-            settled.all_moved &= !resting;
-            for &place in tokens.places() {
-                self.visits[place.process()] += 1;
+            let smallest = least(seen.min_distance_after, state.between);
+            seen.min_distance_after = least(smallest, state.distance);
+            settled.all_moved &= !state.resting;
+            for process in visited {
+                self.visits[process] += 1;
             }
-        } else if seen.legitimate {
+            return;
+        }
+        seen.min_distance_before = least(seen.min_distance_before, state.between);
+        if state.legitimate {
             seen.legitimate_at.get_or_insert(round);
             if let Some(latest) = seen.recoveries.last_mut() {
                 latest.legitimate_at = Some(round);
             }
-            seen.min_distance_after = distance;
+            seen.min_distance_after = state.distance;
             self.settled = Some(Settled {
                 since: round,
                 all_moved: true,
             });
         } else {
-            let smallest = seen.min_distance_before.into_iter().chain(distance);
-            seen.min_distance_before = smallest.min();
+            seen.min_distance_before = least(seen.min_distance_before, state.distance);
         }
     }
 
     /// A fault has changed the state that the latest round had led to; these are
     /// the tokens now, and `predicate` is as for [`Monitor::observe`].
     pub fn fault(&mut self, tokens: &Tokens, predicate: impl FnOnce() -> bool) {
+        self.disturbed();
+        self.observe(self.seen.rounds, tokens, predicate);
+    }
+
+    /// The same of a ring of any kind, whose state is to be noted next.
+    pub fn disturbed(&mut self) {
         self.seen.recoveries.push(Recovery {
             fault_at: self.seen.rounds,
             legitimate_at: None,
@@ -240,7 +289,6 @@ impl Monitor {
         self.seen.min_distance_after = None;
         self.settled = None;
         self.visits.fill(0);
-        self.observe(self.seen.rounds, tokens, predicate);
     }
 
     /// Whether the latest state is legitimate.

@@ -8,7 +8,7 @@ use headway_core::moving_block::Ahead;
 use crate::seed::{Purpose, Random};
 
 mod run;
-mod seen;
+mod system;
 
 pub use run::{Did, Frame, MovingBlockError, MovingBlockRun};
 

@@ -151,117 +151,189 @@ pub fn run(
     run: &Run,
     mut watch: impl FnMut(&Frame<'_>) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
-    let mut faults: Vec<(usize, &Fault)> = run.faults.iter().enumerate().collect();
-    faults.sort_by_key(|(_, fault)| fault.after_round);
-    let mut faults = faults.into_iter().peekable();
-    let mut running = Running::new(run);
-    let mut stopped = running.show(None, &mut watch).is_break();
-    loop {
-        while let Some((index, fault)) =
-            faults.next_if(|(_, fault)| fault.after_round == running.engine.rounds())
-        {
-            running.strike(index, fault)?;
-            stopped |= running.show(Some(fault), &mut watch).is_break();
-        }
-        if stopped || running.done(faults.peek().is_some()) {
-            let mut outcome = running.monitor.outcome();
-            // A jam never ends, however short the run.
-            if running.overdue() || !run.ring.fits(running.tokens) {
-                outcome.overdue();
-            }
-            return Ok(outcome);
-        }
-        running.round();
-        stopped = running.show(None, &mut watch).is_break();
-    }
+    let system = LockStep::new(run);
+    let monitor = Monitor::new(run.ring.separation(), system.engine.tokens());
+    let rounds = Rounds::new(system, monitor, run.rounds);
+    rounds.run(&run.faults, run.seed, |rounds, fault| {
+        let system = &rounds.system;
+        watch(&Frame {
+            round: rounds.round,
+            tokens: system.engine.tokens(),
+            legitimate: rounds.monitor.legitimate(),
+            fault,
+            engine: system.engine.as_ref(),
+            expected: system.tokens,
+        })
+    })
 }
 
-struct Running<'a> {
-    run: &'a Run,
-    engine: Box<dyn Engine>,
-    monitor: Monitor,
-    tokens: u64,
+/// A ring that goes on by rounds, whatever a round is.
+pub(crate) trait System {
+    /// One round.
+    fn round(&mut self);
+
+    /// Shows a monitor the state that a round or a fault has led to.
+    fn observe(&mut self, round: Round, monitor: &mut Monitor);
+
+    /// A fault strikes.
+    fn strike(&mut self, fault: &Fault, random: &mut Random) -> Result<(), FaultError>;
+
+    /// Whether its tokens have room to move.
+    fn feasible(&self) -> bool;
+
+    /// The rounds without a fault after which a run that is not legitimate is given up.
+    fn patience(&self) -> Round;
+
+    /// Whether it has made a turn in these rounds since it became legitimate.
+    fn has_turned(&self, rounds: Round) -> bool;
+
+    /// What only this kind of ring says of the desired properties.
+    fn judge(&self, _outcome: &mut Outcome, _in_time: bool) {}
+}
+
+/// A system as it goes on, with what has been seen of it.
+pub(crate) struct Rounds<S> {
+    pub(crate) system: S,
+    pub(crate) monitor: Monitor,
+    pub(crate) round: Round,
+    asked: Option<Round>,
     patience: Round,
     disturbed_at: Round,
 }
 
-impl<'a> Running<'a> {
-    fn new(run: &'a Run) -> Running<'a> {
-        let engine = run.new_engine();
-        let mut running = Running {
-            run,
-            monitor: Monitor::new(run.ring.separation(), engine.tokens()),
-            engine,
-            tokens: run.start.tokens(),
-            patience: run.patience(),
+impl<S: System> Rounds<S> {
+    pub(crate) fn new(system: S, monitor: Monitor, asked: Option<Round>) -> Rounds<S> {
+        let mut rounds = Rounds {
+            patience: system.patience(),
+            system,
+            monitor,
+            round: 0,
+            asked,
             disturbed_at: 0,
         };
-        running.observe();
-        running
+        rounds.observe();
+        rounds
     }
 
-    fn round(&mut self) {
-        self.engine.round();
-        self.observe();
+    /// Until the stop condition, or until `watch` has seen enough.
+    pub(crate) fn run(
+        mut self,
+        faults: &[Fault],
+        seed: u64,
+        mut watch: impl FnMut(&Self, Option<&Fault>) -> ControlFlow<()>,
+    ) -> Result<Outcome, RunError> {
+        let mut faults: Vec<(usize, &Fault)> = faults.iter().enumerate().collect();
+        faults.sort_by_key(|(_, fault)| fault.after_round);
+        let mut faults = faults.into_iter().peekable();
+        let mut stopped = watch(&self, None).is_break();
+        loop {
+            while let Some((index, fault)) =
+                faults.next_if(|(_, fault)| fault.after_round == self.round)
+            {
+                let mut random = Random::new(seed, Purpose::Fault(index as u32));
+                let struck = self.system.strike(fault, &mut random);
+                struck.map_err(|error| RunError::Fault {
+                    fault: fault.to_string(),
+                    error,
+                })?;
+                self.disturbed_at = self.round;
+                self.monitor.disturbed();
+                self.observe();
+                stopped |= watch(&self, Some(fault)).is_break();
+            }
+            if stopped || self.done(faults.peek().is_some()) {
+                return Ok(self.outcome());
+            }
+            self.system.round();
+            self.round += 1;
+            self.observe();
+            stopped = watch(&self, None).is_break();
+        }
+    }
+
+    /// What has been seen so far.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let mut outcome = self.monitor.outcome();
+        // A jam never ends, however short the run.
+        if self.overdue() || !self.system.feasible() {
+            outcome.overdue();
+        }
+        self.system
+            .judge(&mut outcome, self.has_turned() || self.overdue());
+        outcome
     }
 
     fn observe(&mut self) {
-        let (engine, ring) = (&self.engine, &self.run.ring);
-        let predicate = || {
-            ring.legitimate(&engine.configuration(), self.tokens)
-                .is_ok()
-        };
-        self.monitor
-            .observe(engine.rounds(), engine.tokens(), predicate);
+        self.system.observe(self.round, &mut self.monitor);
     }
 
-    fn strike(&mut self, index: usize, fault: &Fault) -> Result<(), RunError> {
-        let mut state = self.engine.configuration();
-        let mut random = Random::new(self.run.seed, Purpose::Fault(index as u32));
-        fault
-            .strike(&self.run.ring, &mut state, &mut random)
-            .map_err(|error| RunError::Fault {
-                fault: fault.to_string(),
-                error,
-            })?;
-        let legitimate = self.run.ring.legitimate(&state, self.tokens).is_ok();
-        self.engine.load(state);
-        self.disturbed_at = self.engine.rounds();
-        self.monitor.fault(self.engine.tokens(), || legitimate);
-        Ok(())
-    }
-
-    fn show(
-        &self,
-        fault: Option<&Fault>,
-        watch: &mut impl FnMut(&Frame<'_>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        watch(&Frame {
-            round: self.engine.rounds(),
-            tokens: self.engine.tokens(),
-            legitimate: self.monitor.legitimate(),
-            fault,
-            engine: self.engine.as_ref(),
-            expected: self.tokens,
-        })
+    fn has_turned(&self) -> bool {
+        let since = self.monitor.settled_since();
+        since.is_some_and(|since| self.system.has_turned(self.round - since))
     }
 
     fn done(&self, faults_to_come: bool) -> bool {
-        let now = self.engine.rounds();
-        if let Some(rounds) = self.run.rounds {
-            return now >= rounds;
-        }
-        if faults_to_come {
-            return false;
-        }
-        match self.monitor.settled_since() {
-            Some(since) => now - since >= self.run.ring.len() as u64,
-            None => self.overdue(),
+        match (self.asked, self.monitor.settled_since()) {
+            (Some(asked), _) => self.round >= asked,
+            _ if faults_to_come => false,
+            (None, Some(_)) => self.has_turned(),
+            (None, None) => self.overdue(),
         }
     }
 
     /// As long after the last disturbance as a recovery may take.
     fn overdue(&self) -> bool {
-        self.engine.rounds() - self.disturbed_at >= self.patience
+        self.round - self.disturbed_at >= self.patience
+    }
+}
+
+/// Delays and relays, and what else has rounds in lock-step.
+struct LockStep<'a> {
+    run: &'a Run,
+    engine: Box<dyn Engine>,
+    tokens: u64,
+}
+
+impl<'a> LockStep<'a> {
+    fn new(run: &'a Run) -> LockStep<'a> {
+        LockStep {
+            run,
+            engine: run.new_engine(),
+            tokens: run.start.tokens(),
+        }
+    }
+}
+
+impl System for LockStep<'_> {
+    fn round(&mut self) {
+        self.engine.round();
+    }
+
+    fn observe(&mut self, round: Round, monitor: &mut Monitor) {
+        let (engine, ring) = (&self.engine, &self.run.ring);
+        let predicate = || {
+            let state = engine.configuration();
+            ring.legitimate(&state, self.tokens).is_ok()
+        };
+        monitor.observe(round, engine.tokens(), predicate);
+    }
+
+    fn strike(&mut self, fault: &Fault, random: &mut Random) -> Result<(), FaultError> {
+        let mut state = self.engine.configuration();
+        fault.strike(&self.run.ring, &mut state, random)?;
+        self.engine.load(state);
+        Ok(())
+    }
+
+    fn feasible(&self) -> bool {
+        self.run.ring.fits(self.tokens)
+    }
+
+    fn patience(&self) -> Round {
+        self.run.patience()
+    }
+
+    fn has_turned(&self, rounds: Round) -> bool {
+        rounds >= self.run.ring.len() as u64
     }
 }

@@ -247,7 +247,8 @@ fn a_moving_block_runs_like_the_others() {
         "{block} --processes 20 --start spaced --separation 5"
     ));
     has(&stuck.err, &["more than 20 processes"]);
-    has(&stuck.out, &["0 to 0 visits"]);
+    assert_eq!(stuck.code, 1);
+    has(&stuck.out, &["Not legitimate", "without slack they stand"]);
     for (flags, says) in [
         ("--delays 3", "--delays has no meaning"),
         ("--start worst", "is not known"),

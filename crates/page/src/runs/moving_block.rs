@@ -115,7 +115,7 @@ impl BlockStory {
         let mut parts: Vec<Part> = Vec::new();
         // What cannot be run was refused before.
         let _ = self.run.run(|frame| {
-            let moment = self.moment(frame);
+            let moment = Moment::new(frame);
             match parts.last_mut() {
                 Some(part) if frame.fault.is_none() => part.moments.push(moment),
                 _ => parts.push(Part {
@@ -126,16 +126,6 @@ impl BlockStory {
             ControlFlow::Continue(())
         });
         parts
-    }
-
-    /// Without room to move in nothing is as it should be, however far apart the tokens are.
-    fn moment(&self, frame: &moving_block::Frame<'_>) -> Moment {
-        let mut moment = Moment::new(frame);
-        if !self.run.feasible() {
-            moment.legitimate = false;
-            moment.holds[4] = Some(false);
-        }
-        moment
     }
 
     fn parts(&self) -> &[Part] {

@@ -3,15 +3,16 @@
 
 use std::ops::ControlFlow;
 
-use headway_core::Round;
-use headway_core::desiderata::Outcome;
+use headway_core::desiderata::{Monitor, Outcome};
 use headway_core::moving_block::Ahead;
+use headway_core::{Round, Separation};
 use thiserror::Error;
 
 use super::MovingBlockRing;
-use super::seen::Seen;
+use super::system::Block;
 use crate::fault::{Fault, FaultKind, Struck};
-use crate::seed::{DEFAULT_SEED, Purpose, Random};
+use crate::run::Rounds;
+use crate::seed::DEFAULT_SEED;
 use crate::settings::Start;
 
 /// What to run.
@@ -165,27 +166,23 @@ impl MovingBlockRun {
         self.faults
             .iter()
             .try_for_each(|fault| self.admits(fault))?;
-        let mut faults: Vec<(usize, &Fault)> = self.faults.iter().enumerate().collect();
-        faults.sort_by_key(|(_, fault)| fault.after_round);
-        let mut faults = faults.into_iter().peekable();
-        let mut seen = Seen::new(self, self.start()?);
-        let mut random = Random::new(self.seed, Purpose::Other(0));
-        let mut stopped = seen.show(None, &mut watch).is_break();
-        loop {
-            while let Some((index, fault)) =
-                faults.next_if(|(_, fault)| !stopped && fault.after_round == seen.round)
-            {
-                seen.strike(
-                    &fault.kind,
-                    &mut Random::new(self.seed, Purpose::Fault(index as u32)),
-                );
-                stopped |= seen.show(Some(fault), &mut watch).is_break();
-            }
-            if stopped || seen.done(faults.peek().is_some()) {
-                return Ok(seen.outcome());
-            }
-            seen.round(&mut random);
-            stopped = seen.show(None, &mut watch).is_break();
-        }
+        let separation = Separation::new(self.separation.max(1)).unwrap_or(Separation::MAX);
+        let monitor = Monitor::of_any(separation, self.processes, self.tokens as u64);
+        let rounds = Rounds::new(Block::new(self, self.start()?), monitor, self.rounds);
+        let outcome = rounds.run(&self.faults, self.seed, |rounds, fault| {
+            let outcome = rounds.outcome();
+            watch(&Frame {
+                round: rounds.round,
+                ring: &rounds.system.ring,
+                rested: &rounds.system.rested,
+                legitimate: rounds.monitor.legitimate(),
+                did: &rounds.system.did,
+                holds: outcome.desiderata.map(|verdict| verdict.holds),
+                visits: outcome.visits,
+                fault,
+            })
+        });
+        // Every fault was admitted.
+        outcome.map_err(|_| MovingBlockError::Fault)
     }
 }
