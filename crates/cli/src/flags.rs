@@ -20,8 +20,8 @@ mod tests;
 mod value;
 
 pub(crate) use value::{
-    Format, StartOrFile, TextOrJson, decimal, delays, duration, one_of, possible_values, seed,
-    threads, whole_number, whole_number_in,
+    Format, StartOrFile, TextOrJson, decimal, duration, one_of, possible_values, seed, threads,
+    whole_number, whole_number_in,
 };
 
 /// Which ring, in which state.

@@ -9,7 +9,6 @@ use std::time::Duration;
 use clap::ValueEnum;
 use headway_service::config::parse_duration;
 pub(crate) use headway_sim::flags::{one_of, possible_values, seed, whole_number};
-use headway_sim::placement::Delays;
 use headway_sim::settings::Start;
 use strum::{EnumMessage, VariantArray, VariantNames};
 
@@ -61,11 +60,6 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let expected =
         || "expected a length of time such as 20ms, 1.5s, 5m or 2h, at most ten years".to_owned();
     parse_duration(text).ok_or_else(expected)
-}
-
-/// Which processes delay.
-pub(crate) fn delays(text: &str) -> Result<Delays, String> {
-    text.parse::<Delays>().map_err(|error| error.to_string())
 }
 
 /// The help of `--start`: every initial state that has a name.
