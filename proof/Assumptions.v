@@ -2,6 +2,7 @@
     below prints "Closed under the global context". *)
 
 From Headway Require Import Ring ReleaseTimes Unroll Closure Theorems Attained Forecast FirstRounds Cycle SelfStabilization Claims MovingBlock Stations Paper.
+From Headway Require MovingRing.
 Print Assumptions delay_is_figure3.
 Print Assumptions relay_is_figure3.
 Print Assumptions tokens_conserved.
@@ -49,3 +50,5 @@ Print Assumptions Stations.distance_step.
 Print Assumptions Stations.messages_safe.
 Print Assumptions Stations.works_apart.
 Print Assumptions Stations.moving_block_safe.
+Print Assumptions MovingRing.act_refines.
+Print Assumptions MovingRing.ring_is_safe.

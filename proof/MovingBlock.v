@@ -15,9 +15,8 @@
 
     Safety by messages is [Stations.moving_block_safe]: one process in every station.
 
-    Steps are relations, which cannot be run: nothing here is extracted, and that
-    [crates/core/src/moving_block.rs] takes only such steps is not tested against this
-    file. The last theorem is about one state, and says neither that the news becomes
+    Steps are relations, which cannot be run; [MovingRing.v] has the moving block by messages
+    as functions, which the Rust code is compared with. The last theorem is about one state, and says neither that the news becomes
     fresh nor that the token moves: that all tokens go on for ever is proved on paper
     only, in [docs/moving-block.md], theorem 2. *)
 

@@ -29,7 +29,7 @@
 From Coq Require Import List Arith ZArith Lia.
 From Headway Require Import Ring Legitimate Unroll Closure Bound Theorems SelfStabilization
   Attained FirstRounds Forecast Cycle Claims.
-From Headway Require Stations.
+From Headway Require MovingRing.
 Import ListNotations.
 
 (** ** The theorem of section 5
@@ -179,8 +179,12 @@ Proof. exact claim6_as_printed. Qed.
 (** ** Without lock-step (section 5.2, point (iv), in another way than the paper's)
 
     The moving block by messages, from a clean start: a distance of at least d stays so, with a
-    token under way counted at both ends (docs/moving-block.md, theorem 1). *)
-Theorem moving_block : forall d start, Stations.clean (fun x => x) start ->
-  (forall k, d <= Stations.from start (k + 1) - Stations.from start k)%Z ->
-  forall a, Stations.reachable (fun x => x) d start a -> forall k, (d <= Stations.from a (k + 1) - Stations.towards a k)%Z.
-Proof. exact Stations.moving_block_safe. Qed.
+    token under way counted at both ends (docs/moving-block.md, theorem 1). [run] is any
+    sequence of actions of single processes, as functions that the Rust code is compared with. *)
+Theorem moving_block : forall n m d, (0 < n)%Z -> (0 < m)%Z -> forall places, (0 <= d)%Z ->
+  (forall k, d <= MovingRing.from n m (MovingRing.placed n places) (k + 1)
+                  - MovingRing.from n m (MovingRing.placed n places) k)%Z ->
+  forall actions k, let r := MovingRing.run n m d (MovingRing.placed n places) actions in
+  (d <= MovingRing.from n m r (k + 1)
+        - (MovingRing.from n m r k + (if MovingRing.out m r k then 1 else 0)))%Z.
+Proof. exact MovingRing.ring_is_safe. Qed.

@@ -18,7 +18,14 @@ use headway_testkit::tools;
 use headway_testsuite::documents::{quoted, read, root};
 use headway_testsuite::space::{Random, cases, each_state};
 
+mod moving_block;
+
 /// One question to the oracle; what it asks is in `proof/oracle/main.ml`.
+trait Ask: Sync {
+    fn line(&self) -> String;
+}
+
+/// A question about a ring of delays and relays.
 struct Question {
     ring: Ring,
     state: Configuration,
@@ -28,7 +35,7 @@ struct Question {
     rounds: u64,
 }
 
-impl Question {
+impl Ask for Question {
     fn line(&self) -> String {
         let letter = |program: &Program| if *program == Program::Delay { 'D' } else { 'R' };
         let programs: String = self.ring.programs().iter().map(letter).collect();
@@ -36,7 +43,9 @@ impl Question {
         let state = text(&self.state.processes);
         format!("{d} {} {} {programs} {state}", self.tokens, self.rounds)
     }
+}
 
+impl Question {
     /// The answer of the Rust code, where `round` is the core's or a mutant.
     fn answer(&self, round: Round<'_>) -> String {
         let legitimate = self.ring.legitimate(&self.state, self.tokens).is_ok();
@@ -73,7 +82,11 @@ fn core_round(ring: &Ring, state: &Configuration) -> Vec<Process> {
 }
 
 /// How many answers differ, and the first question that shows it.
-fn differences(oracle: &Path, questions: &[Question], round: Round<'_>) -> (usize, Option<String>) {
+fn differences<Q: Ask>(
+    oracle: &Path,
+    questions: &[Q],
+    answer: impl Fn(&Q) -> String,
+) -> (usize, Option<String>) {
     let mut child = Command::new(oracle)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -90,7 +103,7 @@ fn differences(oracle: &Path, questions: &[Question], round: Round<'_>) -> (usiz
         });
         for question in questions {
             let told = told.next().expect("an answer").expect("text");
-            let answer = question.answer(round);
+            let answer = answer(question);
             if told != answer {
                 differ += 1;
                 first.get_or_insert_with(|| {
@@ -135,7 +148,7 @@ fn oracle() -> Option<&'static Path> {
 
 fn assert_agreement(questions: &[Question]) {
     let Some(oracle) = oracle() else { return };
-    let (differ, first) = differences(oracle, questions, &core_round);
+    let (differ, first) = differences(oracle, questions, |question| question.answer(&core_round));
     assert_eq!(differ, 0, "first: {}", first.unwrap_or_default());
 }
 
@@ -237,8 +250,8 @@ fn a_wrong_round_is_noticed() {
     let Some(oracle) = oracle() else { return };
     let questions: Vec<Question> = (0..pick(500, 2_000, 2_000)).map(random_question).collect();
     let wrong = |step: Step| {
-        differences(oracle, &questions, &|ring, state| {
-            stepped(ring, state, step)
+        differences(oracle, &questions, |question| {
+            question.answer(&|ring, state| stepped(ring, state, step))
         })
     };
     let (differ, first) = wrong(right);
