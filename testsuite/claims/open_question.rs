@@ -11,6 +11,7 @@ use std::num::NonZeroU32;
 
 use headway_core::program::delay;
 use headway_core::{Configuration, Gaps, Laps, Measuring, Process, Program, Ring, Separation};
+use headway_testkit::tier::pick;
 use headway_testsuite::space::{Case, Random};
 
 /// The programs that converge at any number of processes.
@@ -330,4 +331,75 @@ fn in_a_jam_rests_are_passed_on_and_gaps_become_equal() {
             assert!(level, "lemma 5: {seed}, token {k}");
         }
     }
+}
+
+/// The state of the proof of theorem 4 in docs/unknown-size.md: process 0 is A, and B, `hops`
+/// ahead, has just released token 0 with the estimate d + 1. Token j arrives at B in round
+/// `due(j)`.
+fn to_and_fro(case: &Case, hops: u32) -> Configuration {
+    let (n, m, d) = (
+        case.ring.len() as u32,
+        case.tokens,
+        case.ring.separation().hops(),
+    );
+    let late = m * (d + 1) - n;
+    let due = |j: u32| (j * (d + 1) - late).max(j * d);
+    let returned = |j: u32| j * (d + 1) - late <= hops;
+    let mut state = Configuration::empty(&case.ring, m, 2 * n);
+    state.processes[hops as usize].queued = 1;
+    let mut since_release = hops;
+    for j in 1..m {
+        if due(j) <= hops {
+            state.processes[(hops - due(j)) as usize].queued += 1;
+            since_release = hops - due(j);
+        } else if returned(j) {
+            state.processes[0].resting += 1;
+        } else {
+            let ahead = j * (d + 1) - late - hops;
+            state.processes[(n - ahead) as usize].queued += 1;
+        }
+    }
+    let returned = (1..m).filter(|&j| returned(j)).count() as u32;
+    let timing = |elapsed, ignore: u32, base: u32| Measuring {
+        timing: true,
+        elapsed,
+        ignore: ignore as i32,
+        base: base as i32,
+        ..Measuring::new(m, 2 * n)
+    };
+    state
+        .measuring
+        .insert(0, timing(hops, m - 1 - returned, d - 1));
+    state.measuring.insert(hops as usize, timing(0, m - 1, d));
+    state.processes[0].counter = (d - 1).saturating_sub(since_release) as i32;
+    state.processes[hops as usize].counter = d as i32;
+    state
+}
+
+/// Theorem 4: two processes that adopt every lap do not settle if (m - 1)(d + 1) < n.
+#[test]
+fn two_that_adopt_every_lap_go_to_and_fro() {
+    let mut rings = 0;
+    for n in 2..=pick(14, 39, 39) {
+        for m in 1..n {
+            let d = n / m;
+            if (m - 1) * (d + 1) >= n {
+                continue;
+            }
+            for hops in 1..n {
+                let case = ring(n as usize, m, Program::Measure, &[0, hops as usize]);
+                let start = to_and_fro(&case, hops);
+                assert_eq!(start.tokens(), m.into());
+                let mut state = start.clone();
+                let mut rested = false;
+                for _ in 0..3 * n + 2 * (m * (d + 1) - n) {
+                    case.ring.round(&mut state);
+                    rested |= state.processes.iter().any(|process| process.resting > 0);
+                }
+                assert!(rested && state == start, "n {n}, m {m}, {hops} hops");
+                rings += 1;
+            }
+        }
+    }
+    assert!(rings > 200, "{rings}");
 }
