@@ -389,7 +389,7 @@ fn two_that_adopt_every_lap_go_to_and_fro() {
             for hops in 1..n {
                 let case = ring(n as usize, m, Program::Measure, &[0, hops as usize]);
                 let start = to_and_fro(&case, hops);
-                assert_eq!(start.tokens(), m.into());
+                assert_eq!(start.tokens(), u64::from(m));
                 let mut state = start.clone();
                 let mut rested = false;
                 for _ in 0..3 * n + 2 * (m * (d + 1) - n) {
