@@ -25,7 +25,7 @@ pub(crate) fn measure(table: &mut Table) {
             reduced::explore(&ring, &Control::default()).expect("fits")
         })
     });
-    let model = Explicit::new(ring.clone()).expect("fits");
+    let model = Explicit::new(&ring).expect("fits");
     let (one_by_one, explicit_bytes) = peak_bytes(|| {
         cpu(1, || {
             function::explore(&model, &Control::default()).expect("fits")

@@ -272,8 +272,7 @@ impl<M: Deterministic> Exploration<'_, M> {
         for rank in ranks {
             let value = self.cells.get(rank);
             let distance = u64::from(value.wrapping_sub(1));
-            // Asking for the state is the costly part; most models start anywhere.
-            if !(self.model.starts_anywhere() || self.model.initial(&self.model.state(rank))) {
+            if !self.starts(rank) {
                 continue;
             }
             if value == self.never {
@@ -292,6 +291,12 @@ impl<M: Deterministic> Exploration<'_, M> {
         tally
     }
 
+    /// Whether runs start here: what starts no run, starts no counterexample and no worst case.
+    fn starts(&self, rank: u64) -> bool {
+        // Asking for the state is the costly part; most models start anywhere.
+        self.model.starts_anywhere() || self.model.initial(&self.model.state(rank))
+    }
+
     /// Whether a shortest counterexample may start here. Where every state is
     /// initial it is a cycle without a stem, so that one state per cycle is enough:
     /// the lowest, which reaches itself before any lower one.
@@ -299,10 +304,10 @@ impl<M: Deterministic> Exploration<'_, M> {
         if self.control.stopped() {
             return false;
         }
-        let mut state = self.model.state(from);
         if !self.model.starts_anywhere() {
-            return self.model.initial(&state);
+            return self.starts(from);
         }
+        let mut state = self.model.state(from);
         let (mut landmark, mut next_power, mut steps) = (from, 1_u64, 0_u64);
         loop {
             state = self.model.next(&state);

@@ -21,24 +21,38 @@ pub trait Reachable {
 
     /// The name of a property that the state violates, if any.
     fn violates(&self, state: &Self::State) -> Option<&'static str>;
-
-    /// A number; its smallest value over all states is reported.
-    fn measure(&self, state: &Self::State) -> u64;
 }
 
-/// What was found.
+/// What was found. States are given by their place in `reached`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachAnswer<S> {
-    /// States reached.
-    pub states: u64,
+    /// All states reached, breadth first.
+    pub reached: Vec<S>,
+    /// How many of them were looked at: all, or those before a violation.
+    pub explored: usize,
+    /// From which one each was reached first; nothing for a start.
+    parents: Vec<Option<usize>>,
     /// Steps between them.
     pub steps: u64,
-    /// The first violation in breadth-first order, by a shortest run.
-    pub violation: Option<(&'static str, Vec<S>)>,
-    /// A reached state without successor, by a shortest run.
-    pub deadlock: Option<Vec<S>>,
-    /// The smallest measure, by a shortest run to a state that has it.
-    pub least: Option<(u64, Vec<S>)>,
+    /// The first violation.
+    pub violation: Option<(&'static str, usize)>,
+    /// The first state without successor.
+    pub deadlock: Option<usize>,
+}
+
+impl<S: Clone> ReachAnswer<S> {
+    /// How many states were reached.
+    pub fn states(&self) -> u64 {
+        self.reached.len() as u64
+    }
+
+    /// A shortest run to a state.
+    pub fn run_to(&self, place: usize) -> Vec<S> {
+        let back = std::iter::successors(Some(place), |&place| self.parents[place]);
+        let mut run: Vec<S> = back.map(|place| self.reached[place].clone()).collect();
+        run.reverse();
+        run
+    }
 }
 
 /// Breadth-first from all starts, up to the first violation.
@@ -48,86 +62,55 @@ pub struct ReachAnswer<S> {
 /// [`crate::CheckError::TooLarge`] when more than `control.limits.work` states, or more than fit
 /// the memory, turn up; [`crate::CheckError::Interrupted`] when stopped.
 pub fn explore<M: Reachable>(model: &M, control: &Control) -> Result<ReachAnswer<M::State>> {
-    let mut exploration = Exploration {
-        places: HashMap::new(),
-        states: Vec::new(),
+    let mut places: HashMap<M::State, usize> = HashMap::new();
+    let mut found = ReachAnswer {
+        reached: Vec::new(),
+        explored: 0,
         parents: Vec::new(),
+        steps: 0,
+        violation: None,
+        deadlock: None,
+    };
+    let mut add = |found: &mut ReachAnswer<M::State>, state: M::State, parent| {
+        let next = found.reached.len();
+        if *places.entry(state.clone()).or_insert(next) == next {
+            found.reached.push(state);
+            found.parents.push(parent);
+        }
     };
     let bytes = 2 * size_of::<M::State>() as u64 + 32;
     for (candidate, start) in model.starts().enumerate() {
         if candidate % 4096 == 0 {
-            let found = exploration.states.len();
-            control.go_on(|| format!("{found} starts found so far"))?;
-            control.limits.admit(found as u64, bytes)?;
+            control.go_on(|| format!("{} starts found so far", found.states()))?;
+            control.limits.admit(found.states(), bytes)?;
         }
         if let Some(start) = start {
-            exploration.add(start, None);
+            add(&mut found, start, None);
         }
     }
-    let (mut steps, mut deadlock, mut least) = (0, None, None::<(u64, usize)>);
-    let mut violation = None;
     let mut successors = Vec::new();
-    let mut place = 0;
-    while place < exploration.states.len() {
+    while found.explored < found.reached.len() {
+        let place = found.explored;
         if place % 4096 == 0 {
             control.advance(4096);
             control.go_on(|| format!("{place} states explored without a violation"))?;
-            control
-                .limits
-                .admit(exploration.states.len() as u64, bytes)?;
+            control.limits.admit(found.states(), bytes)?;
         }
-        let state = exploration.states[place].clone();
+        let state = found.reached[place].clone();
         if let Some(property) = model.violates(&state) {
-            violation = Some((property, exploration.run_to(place)));
+            found.violation = Some((property, place));
             break;
-        }
-        let measure = model.measure(&state);
-        if least.is_none_or(|(smallest, _)| measure < smallest) {
-            least = Some((measure, place));
         }
         successors.clear();
         model.successors(&state, &mut successors);
-        if successors.is_empty() && deadlock.is_none() {
-            deadlock = Some(place);
+        if successors.is_empty() {
+            found.deadlock.get_or_insert(place);
         }
         for successor in successors.drain(..) {
-            steps += 1;
-            exploration.add(successor, Some(place));
+            found.steps += 1;
+            add(&mut found, successor, Some(place));
         }
-        place += 1;
+        found.explored += 1;
     }
-    Ok(ReachAnswer {
-        states: exploration.states.len() as u64,
-        steps,
-        violation,
-        deadlock: deadlock.map(|place| exploration.run_to(place)),
-        least: least.map(|(measure, place)| (measure, exploration.run_to(place))),
-    })
-}
-
-struct Exploration<S> {
-    places: HashMap<S, usize>,
-    states: Vec<S>,
-    parents: Vec<Option<usize>>,
-}
-
-impl<S: Clone + Eq + Hash> Exploration<S> {
-    fn add(&mut self, state: S, parent: Option<usize>) {
-        let next = self.states.len();
-        if *self.places.entry(state.clone()).or_insert(next) == next {
-            self.states.push(state);
-            self.parents.push(parent);
-        }
-    }
-
-    fn run_to(&self, place: usize) -> Vec<S> {
-        let mut run = vec![self.states[place].clone()];
-        let mut place = place;
-        while let Some(parent) = self.parents[place] {
-            run.push(self.states[parent].clone());
-            place = parent;
-        }
-        run.reverse();
-        run
-    }
+    Ok(found)
 }

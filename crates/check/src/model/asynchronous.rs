@@ -33,7 +33,7 @@ use crate::settings::{Tokens, separation, settings};
 
 mod model;
 
-use model::{Asynchronous, MAX_PROCESSES, State};
+use model::{Asynchronous, MAX_PROCESSES};
 
 settings! {
     /// A ring, its clocks and its scheduler.
@@ -121,13 +121,18 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     let instance = settings.validate()?;
     let model = Asynchronous::new(settings, &instance)?;
     let answer = reach::explore(&model, control)?;
-    let run = |states: &Vec<State>| Trace::new(states.iter().map(|state| model.show(state)));
-    let broken = |name| {
-        let found = answer.violation.as_ref();
-        let found = found.filter(|(property, _)| *property == name);
-        found.map(|(_, states)| run(states))
+    let run = |place: usize| {
+        let states = answer.run_to(place);
+        Trace::new(states.iter().map(|state| model.show(state)))
     };
-    let (least, bound) = (answer.least.as_ref(), settings.true_distance());
+    let broken = |name| {
+        let found = answer.violation.filter(|(property, _)| *property == name);
+        found.map(|(_, place)| run(place))
+    };
+    // Of equals the first.
+    let explored = answer.reached.iter().take(answer.explored);
+    let distances = explored.map(|state| model.true_distance(state)).zip(0..);
+    let (least, bound) = (distances.min(), settings.true_distance());
     let kept = settings.every_start || least.is_some_and(|least| least.0 >= bound.into());
     let mut properties = vec![
         Property::unless(
@@ -143,7 +148,7 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
         Property::unless(
             "no-deadlock",
             "some process can always tick",
-            answer.deadlock.as_ref().map(run),
+            answer.deadlock.map(run),
         ),
         Property {
             name: "true-distance".into(),
@@ -157,7 +162,7 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
                 )
             },
             holds: kept,
-            counterexample: least.filter(|_| !kept).map(|(_, states)| run(states)),
+            counterexample: least.filter(|_| !kept).map(|(_, place)| run(place)),
         },
     ];
     let all = properties.iter().all(|property| property.holds);
@@ -185,10 +190,10 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
         model: "asynchronous".into(),
         instance: settings.describe(&instance),
         scheduler: Some(settings.scheduler),
-        states: answer.states.into(),
-        legitimate: (answer.states - u64::from(answer.violation.is_some())).into(),
+        states: answer.states().into(),
+        legitimate: (answer.states() - u64::from(answer.violation.is_some())).into(),
         properties,
-        witness: least.filter(|_| all).map(|(_, states)| run(states)),
+        witness: least.filter(|_| all).map(|(_, place)| run(place)),
         figures: Figures {
             steps_between_states: Some(answer.steps),
             least_true_distance: Some(found),

@@ -199,9 +199,10 @@ impl Model for KState {
     }
 
     fn rank(&self, state: &Values) -> u64 {
-        let shifted = self.shifted(state, self.values - u32::from(state[0]));
-        let values = shifted[1..self.processes].iter();
-        self.domains.rank(values.map(|&value| value.into()))
+        let shift = self.values - u32::from(state[0]);
+        let values = state[1..self.processes].iter();
+        let shifted = values.map(|&value| u64::from((u32::from(value) + shift) % self.values));
+        self.domains.rank(shifted)
     }
 
     fn legitimate(&self, state: &Values) -> bool {

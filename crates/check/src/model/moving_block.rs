@@ -140,8 +140,8 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
         Report {
             model: NAME.into(),
             instance,
-            states: safe.states.into(),
-            legitimate: (safe.states - u64::from(safe.violation.is_some())).into(),
+            states: safe.states().into(),
+            legitimate: (safe.states() - u64::from(safe.violation.is_some())).into(),
             ..Report::default()
         }
     } else {
@@ -160,8 +160,10 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     report.properties.push(Property::unless(
         "safe",
         "from a clean start tokens never come closer than the separation",
-        safe.violation
-            .map(|(_, run)| Trace::new(run.iter().map(|state| block.show(state)))),
+        safe.violation.map(|(_, place)| {
+            let run = safe.run_to(place);
+            Trace::new(run.iter().map(|state| block.show(state)))
+        }),
     ));
     Ok(report)
 }
@@ -209,10 +211,6 @@ impl Reachable for Block {
 
     fn violates(&self, state: &State) -> Option<&'static str> {
         (!self.apart(state)).then_some("safe")
-    }
-
-    fn measure(&self, _state: &State) -> u64 {
-        0
     }
 }
 

@@ -12,7 +12,7 @@ fn reduced_answer(instance: &Instance) -> reduced::ReducedAnswer {
 }
 
 fn explicit_answer(instance: &Instance) -> function::FunctionAnswer {
-    let model = Explicit::new(instance.clone()).unwrap();
+    let model = Explicit::new(instance).unwrap();
     function::explore(&model, &Control::default()).unwrap()
 }
 
@@ -108,7 +108,7 @@ fn reductions_agree_with_every_state_visited() {
 
 #[test]
 fn ranks_are_a_bijection() {
-    let model = Explicit::new(Instance::with_delays(5, 3, 3, [0, 2, 3]).unwrap()).unwrap();
+    let model = Explicit::new(&Instance::with_delays(5, 3, 3, [0, 2, 3]).unwrap()).unwrap();
     for rank in 0..model.states() {
         assert_eq!(model.rank(&model.state(rank)), rank);
     }

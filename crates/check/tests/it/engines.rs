@@ -212,7 +212,7 @@ fn a_broken_delay_is_caught() {
             // Every counter loses one more whenever it has just been set.
             let next = self.0.next(state);
             let mut rank = self.0.rank(&next);
-            let d = u64::from(self.0.instance().separation());
+            let d = u64::from(self.0.ring().separation().hops());
             let mut weight = 1;
             for process in self.0.processes(&next) {
                 if process.queued > 0 && process.counter > 0 {
@@ -223,7 +223,7 @@ fn a_broken_delay_is_caught() {
             self.0.state(rank)
         }
     }
-    let whole = Explicit::new(Instance::uniform(6, 2, 3).unwrap()).unwrap();
+    let whole = Explicit::new(&Instance::uniform(6, 2, 3).unwrap()).unwrap();
     let answer = function::explore(&Broken(whole), &Control::default()).unwrap();
     assert!(answer.closure_violation.is_some() && answer.never > 0);
     assert!(!answer.lassos["convergence"].cycle.is_empty());

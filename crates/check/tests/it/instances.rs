@@ -5,7 +5,7 @@ use crate::common::asked;
 use headway_check::model::asynchronous;
 use headway_check::model::delay_relay::{Explicit, Instance};
 use headway_check::model::handover::{self, Handover};
-use headway_check::model::measure::{self, MeasureRing, Variant};
+use headway_check::model::measure::{self, Variant};
 use headway_check::{Actions, CheckError, Control, Deterministic, Limits, Model, Step, TooLarge};
 use headway_core::{Program, Ring, Separation};
 
@@ -46,10 +46,10 @@ fn delay_relay_has_a_largest_ring_and_a_largest_number_of_tokens() {
         assert!(refused.ends_with(fits), "{refused}");
     }
     assert!(Instance::new(ring(3, 2, Program::Measure), 1).is_err());
-    assert!(Explicit::new(new(16, 1).unwrap()).is_ok());
-    assert!(Explicit::new(new(17, 1).unwrap()).is_err());
+    assert!(Explicit::new(&new(16, 1).unwrap()).is_ok());
+    assert!(Explicit::new(&new(17, 1).unwrap()).is_err());
     // 2^63 states are one too many: 16 placements of a token, and d^8 counters.
-    let states = |d: u32| Explicit::new(Instance::uniform(8, 1, d).unwrap());
+    let states = |d: u32| Explicit::new(&Instance::uniform(8, 1, d).unwrap());
     assert_eq!(states(165).unwrap().states(), 16 * 165_u64.pow(8));
     assert!(states(166).is_err());
 }
@@ -246,7 +246,7 @@ fn measuring(processes: usize, tokens: usize) -> measure::Settings {
 /// Only the program as printed makes states that no fault needs to.
 #[test]
 fn a_measuring_ring_starts_anywhere_unless_as_printed() {
-    let new = |variant| MeasureRing::new(&measuring(3, 1), variant).unwrap();
+    let new = |variant| measure::ring(&measuring(3, 1), variant).unwrap();
     assert!(new(Variant::Corrected).starts_anywhere());
     assert!(!new(Variant::AsPrinted).starts_anywhere());
 }
@@ -263,7 +263,7 @@ fn shown(state: &str, word: &str) -> Vec<usize> {
 #[test]
 fn what_a_measuring_ring_is_blamed_for() {
     for (n, m) in [(4, 2), (6, 2), (5, 3)] {
-        let model = MeasureRing::new(&measuring(n, m), Variant::Corrected).unwrap();
+        let model = measure::ring(&measuring(n, m), Variant::Corrected).unwrap();
         let placements = (1..=m).fold(1, |product, i| product * (2 * n + m - i) / i);
         let each = model.states() / placements as u64;
         for state in (0..placements as u64).map(|placement| model.state(placement * each)) {

@@ -249,9 +249,6 @@ impl Reachable for Line {
     fn violates(&self, state: &u64) -> Option<&'static str> {
         (Some(*state) == self.forbidden).then_some("forbidden")
     }
-    fn measure(&self, state: &u64) -> u64 {
-        state.abs_diff(5)
-    }
 }
 
 #[test]
@@ -262,17 +259,20 @@ fn reaching_from_a_start() {
     };
     let control = Control::default();
     let answer = reach::explore(&line, &control).unwrap();
-    assert_eq!((answer.states, answer.steps), (10_000, 2 * 9_999));
+    assert_eq!((answer.states(), answer.steps), (10_000, 2 * 9_999));
     assert_eq!(answer.violation, None);
-    assert_eq!(answer.deadlock, Some((0..10_000).collect()));
-    assert_eq!(answer.least, Some((0, (0..=5).collect())));
+    assert_eq!(answer.deadlock, Some(9_999));
+    assert_eq!(answer.run_to(9_999), (0..10_000).collect::<Vec<_>>());
+    assert_eq!(answer.explored, 10_000);
     assert_eq!(control.progress().0, 3 * 4096, "told every 4096 states");
     let line = Line {
         length: 10_000,
         forbidden: Some(7),
     };
     let answer = reach::explore(&line, &control).unwrap();
-    assert_eq!(answer.violation, Some(("forbidden", (0..=7).collect())));
+    assert_eq!(answer.violation, Some(("forbidden", 7)));
+    assert_eq!(answer.run_to(7), (0..=7).collect::<Vec<_>>());
+    assert_eq!(answer.explored, 7);
     assert_eq!(answer.deadlock, None);
 }
 
@@ -296,9 +296,6 @@ impl Reachable for Stopping<'_> {
     }
     fn violates(&self, _: &u64) -> Option<&'static str> {
         None
-    }
-    fn measure(&self, _: &u64) -> u64 {
-        0
     }
 }
 
@@ -353,9 +350,6 @@ impl Reachable for Endless<'_> {
     fn successors(&self, _: &u64, _: &mut Vec<u64>) {}
     fn violates(&self, _: &u64) -> Option<&'static str> {
         None
-    }
-    fn measure(&self, _: &u64) -> u64 {
-        0
     }
 }
 

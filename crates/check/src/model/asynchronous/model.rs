@@ -36,6 +36,7 @@ pub(super) type State = [Local; MAX_PROCESSES];
 /// An asynchronous ring.
 #[derive(Clone, Debug)]
 pub(super) struct Asynchronous {
+    instance: Instance,
     lock_step: Explicit,
     clock: PhaseClock,
     settings: Settings,
@@ -47,7 +48,8 @@ impl Asynchronous {
         let modulus = settings.modulus();
         Ok(Asynchronous {
             modulus,
-            lock_step: Explicit::new(instance.clone())?,
+            lock_step: Explicit::new(instance)?,
+            instance: instance.clone(),
             clock: PhaseClock {
                 modulus: modulus as i32,
                 tail: 0,
@@ -120,7 +122,7 @@ impl Asynchronous {
             resting: own.resting.into(),
             counter: own.counter.into(),
         };
-        let ring = self.lock_step.instance().ring();
+        let ring = self.lock_step.ring();
         let top = match ring.programs()[process] {
             Program::Delay => ring.separation().top(),
             _ => 0,
@@ -165,6 +167,18 @@ impl Asynchronous {
             tokens += u64::from(own.previous);
         }
         tokens
+    }
+
+    /// The least distance of two tokens, counted at their last holders.
+    pub(super) fn true_distance(&self, state: &State) -> u64 {
+        let n = self.n();
+        let tokens: Vec<u64> = (0..n).map(|i| self.tokens_at(state, i)).collect();
+        if tokens.iter().any(|&count| count > 1) {
+            return 0;
+        }
+        let distance = |i: usize| (1..=n).find(|hops| tokens[(i + hops) % n] > 0);
+        let distances = (0..n).filter(|&i| tokens[i] > 0).filter_map(distance);
+        distances.min().map_or(n as u64, |hops| hops as u64)
     }
 
     /// The state as people read it.
@@ -240,17 +254,6 @@ impl Reachable for Asynchronous {
             return None;
         }
         let tokens: u64 = (0..n).map(|i| self.tokens_at(state, i)).sum();
-        (tokens != self.lock_step.instance().tokens() as u64).then_some("conserved")
-    }
-
-    fn measure(&self, state: &State) -> u64 {
-        let n = self.n();
-        let tokens: Vec<u64> = (0..n).map(|i| self.tokens_at(state, i)).collect();
-        if tokens.iter().any(|&count| count > 1) {
-            return 0;
-        }
-        let distance = |i: usize| (1..=n).find(|hops| tokens[(i + hops) % n] > 0);
-        let distances = (0..n).filter(|&i| tokens[i] > 0).filter_map(distance);
-        distances.min().map_or(n as u64, |hops| hops as u64)
+        (tokens != self.instance.tokens() as u64).then_some("conserved")
     }
 }

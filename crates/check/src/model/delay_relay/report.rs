@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::function;
 use crate::protocol::built_in::{self, AsFile};
 use crate::report::{Figures, Property, Report, Trace, Worst};
-use crate::traits::Model;
 
 const NAME: &str = "delay-relay";
 
@@ -102,8 +101,8 @@ pub fn check_by_cases(instance: &Instance, control: &Control) -> Result<Report> 
 ///
 /// When the instance is too large, or when stopped.
 pub fn check_every_state(instance: &Instance, control: &Control) -> Result<Report> {
-    let model = Explicit::new(instance.clone())?;
-    let start = |rank| Some(configuration(instance, model.processes(&model.state(rank))));
+    let model = Explicit::new(instance)?;
+    let start = |rank| Some(model.start(rank));
     function::report(&model, NAME, instance.to_string(), control, start)
 }
 

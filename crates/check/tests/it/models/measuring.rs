@@ -61,7 +61,7 @@ fn printed_measuring_fails_in_both_ways_and_shortest_runs_show_it() {
     );
     assert!(dead.states.iter().any(|state| state.contains("base -1")));
 
-    let model = measure::MeasureRing::new(&settings(6, 2), AsPrinted).unwrap();
+    let model = measure::ring(&settings(6, 2), AsPrinted).unwrap();
     let (mut shortest_dead, mut shortest_close) = (usize::MAX, usize::MAX);
     for rank in 0..model.states() {
         let start = model.state(rank);

@@ -17,7 +17,10 @@ fn found(members: usize, changes: usize, variant: Variant) -> (u64, Option<usize
     };
     let model = Membership(settings);
     let answer = reach::explore(&model, &Control::default()).unwrap();
-    (answer.states, answer.violation.map(|(_, run)| run.len()))
+    let run = answer
+        .violation
+        .map(|(_, place)| answer.run_to(place).len());
+    (answer.states(), run)
 }
 
 #[test]
@@ -70,7 +73,8 @@ fn exploring_finds_these_runs() {
     for (variant, run) in LONG {
         let model = Membership(variant);
         let answer = reach::explore(&model, &Control::default()).unwrap();
-        let (_, states) = answer.violation.expect("two permits");
+        let (_, place) = answer.violation.expect("two permits");
+        let states = answer.run_to(place);
         let step = |pair: &[_]| {
             let mut steps = Vec::new();
             model.successors(&pair[0], &mut steps);

@@ -77,7 +77,7 @@ fn spaces_are_closed() {
         }
     }
     for variant in [Corrected, AsPrinted] {
-        closed(&measure::MeasureRing::new(&measuring::settings(4, 2), variant).unwrap());
+        closed(&measure::ring(&measuring::settings(4, 2), variant).unwrap());
     }
     for (supply, monitors) in [(3, vec![0]), (2, vec![0, 1])] {
         let settings = monitor::Settings {

@@ -342,13 +342,4 @@ impl Reachable for Membership {
             .filter(|member| member.does == Use::Works);
         (working.count() > 1).then_some("two permits at a time")
     }
-
-    /// Members that work.
-    fn measure(&self, state: &State) -> u64 {
-        let idle = state
-            .members
-            .iter()
-            .filter(|member| member.does != Use::Works);
-        idle.count() as u64
-    }
 }
