@@ -1,5 +1,10 @@
 //! Every single state, without any reduction: of delays and relays, or of relays and one
 //! process that measures.
+//!
+//! Both are protocol files too, the second way to every number. But here only states with m
+//! tokens have a rank, and a state takes a byte: with n = 6, m = d = 2 a file of delays takes
+//! 1.45 s and this less than 0.01 s, with n = 4, m = 2 a file that measures 0.18 s and this less
+//! than 0.01 s (in one run of a release build, one thread).
 
 use headway_core::{Configuration, Measuring, Process, Program, Ring, legitimate, ring};
 
