@@ -209,7 +209,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     print(
         args.format,
         || &json,
-        |out| text::write(out, args, &network, &request, &found, &json),
+        |out| text::write(out, args, &network, &json),
     )?;
     if interrupted {
         return Err(Failure::interrupted(

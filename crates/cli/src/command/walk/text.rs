@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 
 use headway_walk::walk::file::WalkJson;
-use headway_walk::walk::hamiltonian::Cycle;
-use headway_walk::walk::search::{Found, Request};
 use headway_walk::{Network, Node};
 
 use super::Args;
@@ -16,24 +14,33 @@ pub(super) fn write(
     out: &mut dyn Write,
     args: &Args,
     network: &Network,
-    request: &Request,
-    found: &Found,
-    json: &WalkJson<'_>,
+    walk: &WalkJson<'_>,
 ) -> io::Result<()> {
-    let links = network.links().count() as u64;
     writeln!(
         out,
         "{HEADING}{} on a network of {} and {}{HEADING:#}{DIM}; seed {}{DIM:#}\n",
-        count(request.tokens as u64, "token"),
+        count(walk.tokens as u64, "token"),
         count(network.len() as u64, "node"),
-        count(links, "link"),
-        request.seed
+        count(network.links().count() as u64, "link"),
+        walk.seed
     )?;
-    the_walk(out, args, network, request, found)?;
-    distance(out, network, request, found)?;
+    let how = match args.along {
+        Some(_) => "as given".to_owned(),
+        None => format!("found by {}", walk.method),
+    };
+    writeln!(
+        out,
+        "Walk of {HEADING}{}{HEADING:#}, {how}; tokens {} apart on it:",
+        count(walk.length as u64, "step"),
+        walk.separation_on_walk
+    )?;
+    let nodes = network.by_name();
+    let nodes: Vec<Node> = walk.walk.iter().map(|name| nodes[name]).collect();
+    labels(out, network, &nodes)?;
+    distance(out, network, walk)?;
     writeln!(out)?;
-    visits(out, network, found, json)?;
-    capacity(out, json)?;
+    visits(out, network, walk)?;
+    capacity(out, walk)?;
     match args.output {
         Some(_) => Ok(()),
         None => writeln!(
@@ -43,52 +50,28 @@ pub(super) fn write(
     }
 }
 
-fn the_walk(
-    out: &mut dyn Write,
-    args: &Args,
-    network: &Network,
-    request: &Request,
-    found: &Found,
-) -> io::Result<()> {
-    let how = match args.along {
-        Some(_) => "as given".to_owned(),
-        None => format!("found by {}", found.method),
-    };
-    writeln!(
-        out,
-        "Walk of {HEADING}{}{HEADING:#}, {how}; tokens {} apart on it:",
-        count(found.walk.len() as u64, "step"),
-        found.separation(request.tokens)
-    )?;
-    labels(out, network, found.walk.positions())
-}
-
 /// The labels of nodes, on a few lines.
 pub(super) fn labels(out: &mut dyn Write, network: &Network, nodes: &[Node]) -> io::Result<()> {
     let labels: Vec<_> = nodes.iter().map(|&node| network.label(node)).collect();
     names(out, &labels)
 }
 
-fn distance(
-    out: &mut dyn Write,
-    network: &Network,
-    request: &Request,
-    found: &Found,
-) -> io::Result<()> {
-    let (Some(nearest), Some(bound)) = (found.nearest, &found.bound) else {
+fn distance(out: &mut dyn Write, network: &Network, walk: &WalkJson<'_>) -> io::Result<()> {
+    let (Some(nearest), Some(kept), Some(bound)) =
+        (&walk.nearest, walk.distance_kept, walk.upper_bound)
+    else {
         return writeln!(out, "\nOne token alone is never near another.");
     };
-    let kept = nearest.distance;
-    let colour = if kept == 0 || request.wanted.is_some_and(|wanted| kept < wanted) {
+    let colour = if kept == 0 || walk.distance_wanted.is_some_and(|wanted| kept < wanted) {
         BAD
     } else {
         GOOD
     };
-    let (one, other) = nearest.positions;
-    let (one, other) = (
-        network.label(found.walk.at(one as usize)),
-        network.label(found.walk.at(other as usize)),
-    );
+    let label = |name| network.node(name).map(|node| network.label(node));
+    let [one, other] = nearest
+        .node_names
+        .map(|name| label(name).unwrap_or_default());
+    let because = walk.upper_bound_because.as_deref().unwrap_or_default();
     if kept == 0 {
         writeln!(
             out,
@@ -101,47 +84,40 @@ fn distance(
              {one} and {other}){DIM:#}"
         )?;
     }
-    if kept == bound.distance {
-        writeln!(out, "No walk of any length keeps more: {}.", bound.reason)?;
+    if kept == bound {
+        writeln!(out, "No walk of any length keeps more: {because}.")?;
     } else {
         writeln!(
             out,
-            "No walk keeps more than {}: {}. The gap is {}.",
-            bound.distance,
-            bound.reason,
-            bound.distance - kept
+            "No walk keeps more than {bound}: {because}. The gap is {}.",
+            bound - kept
         )?;
     }
-    if let Some(longest) = found.proved_up_to {
+    if let Some(longest) = walk.proved_best_up_to_length {
         writeln!(
             out,
             "Proved: no closed walk of up to {longest} steps over all nodes keeps {} tokens more \
              than {kept} apart.",
-            request.tokens
+            walk.tokens
         )?;
     }
-    if let Some(wanted) = request.wanted {
-        match kept {
-            _ if kept >= wanted => writeln!(out, "Wanted {wanted}: {GOOD}kept{GOOD:#}.")?,
-            _ if bound.distance < wanted => {
-                writeln!(out, "Wanted {wanted}: {BAD}impossible{BAD:#}, on any walk.")?;
-            }
-            _ => writeln!(
-                out,
-                "Wanted {wanted}: {BAD}not found{BAD:#}; try --effort 10."
-            )?,
+    match walk.distance_wanted {
+        None => Ok(()),
+        Some(wanted) if kept >= wanted => {
+            writeln!(out, "Wanted {wanted}: {GOOD}kept{GOOD:#}.")
         }
+        Some(wanted) if bound < wanted => {
+            writeln!(out, "Wanted {wanted}: {BAD}impossible{BAD:#}, on any walk.")
+        }
+        Some(wanted) => writeln!(
+            out,
+            "Wanted {wanted}: {BAD}not found{BAD:#}; try --effort 10."
+        ),
     }
-    Ok(())
 }
 
-fn visits(
-    out: &mut dyn Write,
-    network: &Network,
-    found: &Found,
-    json: &WalkJson<'_>,
-) -> io::Result<()> {
-    let visits = || json.visits_by_node.values().copied();
+fn visits(out: &mut dyn Write, network: &Network, walk: &WalkJson<'_>) -> io::Result<()> {
+    let visits = || walk.visits_by_node.values().copied();
     let (least, most) = (visits().min().unwrap_or(0), visits().max().unwrap_or(0));
     if least == most {
         writeln!(
@@ -150,7 +126,7 @@ fn visits(
             times(most)
         )?;
     } else {
-        let often = |&node: &Node| json.visits_by_node[network.name(node)] == most;
+        let often = |&node: &Node| walk.visits_by_node[network.name(node)] == most;
         let often: Vec<Node> = network.nodes().filter(often).collect();
         writeln!(
             out,
@@ -158,7 +134,7 @@ fn visits(
             few(network, &often)
         )?;
     }
-    let between = || json.rounds_between_visits.values();
+    let between = || walk.rounds_between_visits.values();
     let least = between().map(|gap| gap[0]).min().unwrap_or(0);
     let most = between().map(|gap| gap[1]).max().unwrap_or(0);
     let waits = match least == most {
@@ -166,18 +142,21 @@ fn visits(
         false => format!("{least} to {most} rounds"),
     };
     writeln!(out, "From one visit to the next a node waits {waits}.")?;
-    if let Some(words) = &json.equal_visits.because {
+    if let Some(words) = &walk.equal_visits.because {
         writeln!(out, "{words}.")?;
     }
-    match &found.hamiltonian {
-        Some(Cycle::Impossible(reason)) => {
-            writeln!(out, "No walk visits every node exactly once: {reason}.")
-        }
-        Some(Cycle::NotFound) => writeln!(
+    match walk.hamiltonian_cycle.as_deref() {
+        Some("not found") => writeln!(
             out,
             "A walk that visits every node exactly once was neither found nor excluded."
         ),
-        _ => Ok(()),
+        Some(said) => match said.strip_prefix("no: ") {
+            Some(reason) => {
+                writeln!(out, "No walk visits every node exactly once: {reason}.")
+            }
+            None => Ok(()),
+        },
+        None => Ok(()),
     }
 }
 
