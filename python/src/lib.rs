@@ -22,7 +22,10 @@ fn _headway(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "HeadwayError",
         module.py().get_type::<failure::HeadwayError>(),
     )?;
-    module.add("MODELS", headway_answer::check::models().collect::<Vec<_>>())?;
+    module.add(
+        "MODELS",
+        headway_answer::check::models().collect::<Vec<_>>(),
+    )?;
     module.add("PROGRAMS", RingProgram::LOCK_STEP.to_vec())?;
     module.add("STARTS", <Start as VariantNames>::VARIANTS.to_vec())?;
     let experiments = headway_lab::shipped::EXPERIMENTS.iter();
