@@ -28,7 +28,8 @@
 //! 6. [`chain`]: the open system that motivates the closed one;
 //! 7. [`bound`]: the proved worst case, in closed form;
 //! 8. [`token_ring`]: tokens that cannot be lost, [`phase_clock`]: rounds without
-//!    lock-step, [`moving_block`]: separation without rounds.
+//!    lock-step, [`moving_block`]: separation without rounds, [`stations`]: whole groups
+//!    at once.
 //!
 //! What is deliberately absent: clocks, sockets, threads, randomness, files.
 #![no_std]
@@ -53,6 +54,7 @@ pub mod phase_clock;
 pub mod process;
 pub mod program;
 pub mod ring;
+pub mod stations;
 pub mod token_ring;
 #[cfg(feature = "alloc")]
 pub mod tokens;

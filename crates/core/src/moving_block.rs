@@ -17,6 +17,7 @@
 //! move again; then the patrol opens the gates: every process that is stuck hands over one
 //! token, in turn, regardless.
 //!
+//! A moving block is the case of one process a station of [`stations`](crate::stations).
 //! docs/moving-block.md has the proofs.
 
 /// What a process knows of the tokens ahead of it.
@@ -36,7 +37,8 @@ pub enum Ahead {
     /// restart.
     #[default]
     Unknown,
-    /// From the successor on, no token is nearer to the successor than this many hops.
+    /// From the successor on, no token is nearer to the successor than this many hops, or
+    /// [stations](crate::stations).
     Free(u32),
 }
 
@@ -63,8 +65,15 @@ impl Ahead {
     /// else one more than it knows, at most `separation`.
     #[must_use]
     pub const fn tells(self, holds: bool, separation: u32) -> u32 {
+        self.tells_in(true, holds, separation)
+    }
+
+    /// The same where distances count [stations](crate::stations): one more only if the
+    /// process is the `last` of its station.
+    #[must_use]
+    pub const fn tells_in(self, last: bool, holds: bool, separation: u32) -> u32 {
         match self {
-            Ahead::Free(hops) if !holds && hops < separation => hops + 1,
+            Ahead::Free(ahead) if !holds && ahead < separation => ahead + last as u32,
             Ahead::Free(_) if !holds => separation,
             _ => 0,
         }
