@@ -21,7 +21,7 @@ use crate::control::Control;
 use crate::error::{Result, TooLarge};
 use crate::report::{Lasso, Property, Report};
 use crate::schedule::bits;
-use crate::traits::{Action, Actions, Fairness, Step};
+use crate::traits::{Action, Actions, Fairness, Model, Step};
 
 /// The answer about a model of actions. States are given by rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,6 +172,66 @@ pub(crate) fn report<M: Actions>(
         // No worst case: under fairness alone there is no bound on the number of steps.
         ..Report::default()
     })
+}
+
+/// Whether process 0 is visited again and again, which is this action.
+pub(crate) fn visits<M: Actions>(model: &M, visit: usize, control: &Control) -> Result<Property> {
+    let model = Until { model, last: visit };
+    let visited = explore(&model, control)?;
+    Ok(Property::unless(
+        "visits",
+        "every process is visited again and again, if nobody puts off forever what it can \
+         always do",
+        visited.divergence.map(|lasso| lasso.trace(&model)),
+    ))
+}
+
+/// The same model until this action, which is the end.
+struct Until<'a, M> {
+    model: &'a M,
+    last: usize,
+}
+
+impl<M: Model> Model for Until<'_, M> {
+    type State = Option<M::State>;
+
+    fn states(&self) -> u64 {
+        self.model.states() + 1
+    }
+
+    fn state(&self, rank: u64) -> Option<M::State> {
+        (rank < self.model.states()).then(|| self.model.state(rank))
+    }
+
+    fn rank(&self, state: &Option<M::State>) -> u64 {
+        let end = self.model.states();
+        state.as_ref().map_or(end, |state| self.model.rank(state))
+    }
+
+    fn legitimate(&self, state: &Option<M::State>) -> bool {
+        state.is_none()
+    }
+
+    fn show(&self, state: &Option<M::State>) -> String {
+        let shown = state.as_ref().map(|state| self.model.show(state));
+        shown.unwrap_or_else(|| "visited".into())
+    }
+}
+
+impl<M: Actions> Actions for Until<'_, M> {
+    fn actions(&self) -> Vec<Action> {
+        self.model.actions()
+    }
+
+    fn steps(&self, state: &Option<M::State>, steps: &mut Vec<Step<Option<M::State>>>) {
+        let Some(state) = state else { return };
+        let mut all = Vec::new();
+        self.model.steps(state, &mut all);
+        steps.extend(all.into_iter().map(|Step { action, state }| Step {
+            action,
+            state: (action != self.last).then_some(state),
+        }));
+    }
 }
 
 /// States whose steps are listed before anybody looks whether to stop.

@@ -9,6 +9,7 @@ use headway_sim::placement::Delays;
 
 use crate::Scheduler;
 use crate::error::{CheckError, Result};
+use crate::model::stations::Ingredient;
 
 /// A setting as it is asked for: a flag `--name`, with `-` for `_`.
 #[derive(Clone, Debug)]
@@ -196,6 +197,7 @@ shown_as_read! {
     u32: whole_number;
     Scheduler: parsed;
     Delays: parsed;
+    Ingredient: parsed;
 }
 
 fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {

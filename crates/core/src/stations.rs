@@ -40,7 +40,7 @@ pub struct Place {
 }
 
 /// What became of the last visit of a token.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Work {
     /// Whether to work is open. The token stays until that is decided.
     Undecided,

@@ -20,6 +20,7 @@ pub mod monitor;
 pub mod moving_block;
 pub mod patrol;
 pub mod phase_clock;
+pub mod stations;
 pub mod unknown_size;
 
 /// A model and what it is called.
@@ -91,6 +92,8 @@ pub const MODELS: &[NamedModel] = models! {
     "patrol",
     "The moving block with tokens that cannot be lost, and the patrol that ends a standstill":
         patrol::Settings => patrol::check;
+    "stations", "Stations by messages: a token lets a whole group work at once":
+        stations::Settings => stations::check;
 };
 
 impl NamedModel {

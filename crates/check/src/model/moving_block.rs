@@ -147,14 +147,11 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
     } else {
         let model = MovingBlock::new(settings, control)?;
         let mut report = actions::report(&model, NAME, instance, &[], control)?;
-        let model = Visited(&model);
-        let visited = actions::explore(&model, control)?;
-        report.properties.push(Property::unless(
-            "visits",
-            "every process is visited again and again, if nobody puts off forever what it can \
-             always do",
-            visited.divergence.map(|lasso| lasso.trace(&model)),
-        ));
+        // The last process's link leads to process 0; receiving is its first action.
+        let visit = (block.processes - 1) * KINDS.len();
+        report
+            .properties
+            .push(actions::visits(&model, visit, control)?);
         report
     };
     report.properties.push(Property::unless(
@@ -318,50 +315,5 @@ impl Actions for MovingBlock {
                 }));
             }
         }
-    }
-}
-
-/// The same ring until process 0 is visited, which is the end.
-struct Visited<'a>(&'a MovingBlock);
-
-impl Model for Visited<'_> {
-    type State = Option<State>;
-
-    fn states(&self) -> u64 {
-        self.0.states() + 1
-    }
-
-    fn state(&self, rank: u64) -> Option<State> {
-        (rank < self.0.states()).then(|| self.0.state(rank))
-    }
-
-    fn rank(&self, state: &Option<State>) -> u64 {
-        state.map_or(self.0.states(), |state| self.0.rank(&state))
-    }
-
-    fn legitimate(&self, state: &Option<State>) -> bool {
-        state.is_none()
-    }
-
-    fn show(&self, state: &Option<State>) -> String {
-        state.map_or("visited".into(), |state| self.0.show(&state))
-    }
-}
-
-impl Actions for Visited<'_> {
-    fn actions(&self) -> Vec<Action> {
-        self.0.actions()
-    }
-
-    fn steps(&self, state: &Option<State>, steps: &mut Vec<Step<Option<State>>>) {
-        let Some(state) = state else { return };
-        let mut all = Vec::new();
-        self.0.steps(state, &mut all);
-        // The last process's link leads to process 0; receiving is its first action.
-        let visit = (self.0.block.processes - 1) * KINDS.len();
-        steps.extend(all.into_iter().map(|Step { action, state }| Step {
-            action,
-            state: (action != visit).then_some(state),
-        }));
     }
 }

@@ -8,6 +8,7 @@ mod measuring;
 mod membership;
 mod monitored;
 mod moving_block;
+mod stations;
 mod unknown_size;
 
 use crate::common::report;
