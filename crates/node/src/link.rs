@@ -16,7 +16,9 @@
 //! the tail too early, again and again (`testsuite/agreement/clocks.rs`).
 //!
 //! A datagram that does not count is still answered, so that two nodes that know nothing
-//! of each other get acquainted in one exchange.
+//! of each other get acquainted in one exchange. Only what a neighbour has said before is not:
+//! it comes late, or the neighbour's machine was put back, with its memory, to what it was, and
+//! then it has to hear an answer to questions that it does not remember.
 //!
 //! So a node never accepts a copy or an old datagram, whoever sends it again and
 //! whenever: replaying is no worse than losing. The one exception is right after a
@@ -164,6 +166,24 @@ impl Link {
         } else {
             Err(Rejected::Stale)
         }
+    }
+
+    /// Whether a datagram says what its sender has said before. It comes late, or the sender was
+    /// put back with its memory (a virtual machine, say): then it has to hear that it knew more, so
+    /// its question of before is not answered. Only for so long as a permit may last, because it
+    /// may be the memory of this node that is wrong.
+    pub(crate) fn is_of_before(&self, header: &Header) -> bool {
+        const FAR: u64 = 1 << 32;
+        let since = self.sequence.wrapping_sub(header.sequence);
+        self.known && header.incarnation == self.incarnation && since < FAR
+    }
+
+    /// Whether a neighbour has heard a question that this node does not remember: then this node
+    /// was put back with its memory. Questions are numbered, from a number that nobody can guess.
+    pub(crate) const fn is_behind(&self, header: &Header) -> bool {
+        const FAR: u64 = 1 << 40;
+        let ahead = header.echo.wrapping_sub(self.sent_challenge);
+        self.known && 0 < ahead && ahead < FAR
     }
 
     /// Whether a datagram was sent before the latest one to its sender arrived there, and

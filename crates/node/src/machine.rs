@@ -8,7 +8,7 @@ use crate::config::{Config, ConfigError, Grant};
 use crate::event::Reported;
 use crate::permit::{Stage, Times};
 use crate::state::{Domain, State};
-use crate::wire::{self, Header, Rejected};
+use crate::wire::{self, Datagram, Header, Rejected};
 use crate::{Micros, Rule, micros};
 
 /// One node of a ring.
@@ -66,6 +66,8 @@ pub struct Machine {
     /// There are steps left that the latest call did not make.
     pub(crate) unfinished: bool,
     pub(crate) reported: Reported,
+    /// A neighbour has heard what this node does not remember.
+    pub(crate) put_back: bool,
 }
 
 /// A datagram to send.
@@ -114,6 +116,7 @@ impl Machine {
             pausing: None,
             unfinished: false,
             reported: Reported::default(),
+            put_back: false,
         })
     }
 
@@ -127,16 +130,20 @@ impl Machine {
         }
     }
 
-    /// A datagram has arrived.
+    /// A datagram has arrived; what it says.
     ///
     /// # Errors
     ///
     /// Why it was rejected, in which case nothing has changed but a count.
-    pub fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) -> Result<(), Rejected> {
+    pub fn handle_datagram<'d>(
+        &mut self,
+        now: Duration,
+        datagram: &'d [u8],
+    ) -> Result<Datagram<'d>, Rejected> {
         self.begin(now);
         let heard = self.hear(datagram);
         match heard {
-            Ok(()) => self.advance(),
+            Ok(_) => self.advance(),
             Err(reason) => self.rejected[reason as usize] += 1,
         }
         heard
@@ -297,7 +304,7 @@ impl Machine {
         self.state.repair(&self.config, &self.domain, now);
     }
 
-    fn hear(&mut self, bytes: &[u8]) -> Result<(), Rejected> {
+    fn hear<'d>(&mut self, bytes: &'d [u8]) -> Result<Datagram<'d>, Rejected> {
         let sender = wire::sender(bytes);
         let mut links = self.state.links.iter();
         // Whoever is no neighbour has to know a key before it is told so.
@@ -317,10 +324,16 @@ impl Machine {
             return Err(Rejected::Receiver);
         }
         let ceiling = self.config.fence_ceiling;
-        let too_large = datagram.tokens().any(|(_, fence, _)| fence > ceiling);
-        if too_large || !datagram.in_domain(self.domain.values, self.domain.phases()) {
+        if !datagram.in_domain(self.domain.values, self.domain.phases()) {
             return Err(Rejected::Domain);
         }
+        if datagram.tokens().any(|(_, fence, _)| fence > ceiling) {
+            return Err(Rejected::Fence);
+        }
+        if link.is_of_before(&header) && self.now - link.heard < self.times.longest_permit() {
+            return Err(Rejected::Stale);
+        }
+        self.put_back |= link.is_behind(&header);
         // An authentic datagram is answered; only a fresh one is believed.
         link.echo = header.challenge;
         if let Err(stale) = link.fresh(&header) {
@@ -360,7 +373,7 @@ impl Machine {
                 state.arriving_payloads.set(index, payload);
             }
         }
-        Ok(())
+        Ok(datagram)
     }
 
     pub(crate) fn transmit_all(&mut self) {

@@ -138,4 +138,9 @@ impl Times {
             grace: micros(timing.grace),
         }
     }
+
+    /// From the grant of a permit to its end at the latest.
+    pub(crate) const fn longest_permit(&self) -> Micros {
+        self.dwell_most.saturating_add(self.grace)
+    }
 }

@@ -2,6 +2,9 @@
 
 use core::time::Duration;
 
+use headway_core::token_ring::released;
+
+use crate::link::Link;
 use crate::permit::Token;
 use crate::state::{Domain, State};
 use crate::wire::Rejected;
@@ -79,6 +82,30 @@ impl Machine {
     /// How often its clock was reset.
     pub const fn resets(&self) -> u64 {
         self.resets
+    }
+
+    /// Whether a neighbour has heard something of this node that it does not remember: its machine
+    /// was put back, with its memory, to what it was before.
+    pub const fn was_put_back(&self) -> bool {
+        self.put_back
+    }
+
+    /// Whether a token has gone on since a neighbour was granted it under this number, as far as
+    /// this node knows: the successor has had it later, and the predecessor has heard that it was
+    /// passed on. Only the numbers of a settled ring say so.
+    pub fn knows_later(&self, token: u32, fence: u64) -> bool {
+        let index = token as usize;
+        let Some(token) = self.state.tokens.get(index).filter(|_| self.settled()) else {
+            return false;
+        };
+        // What it last told may be from a few turns ago.
+        let passed_on = |link: &Link| {
+            let (own, first) = (token.value, link.node == 0);
+            link.known && link.values[index] == released(own, own, first, self.domain.values)
+        };
+        let gave_it = token.fence.checked_add(1) == Some(fence);
+        token.fence.max(token.arriving_fence) > fence
+            || gave_it && self.state.links.last().is_some_and(passed_on)
     }
 
     /// Its clock's phase; below 0 while it recovers.

@@ -184,6 +184,8 @@ impl Agent {
             // Once a second: names may mean other addresses by now, and what could not be
             // kept is tried again.
             self.neighbours_due |= self.seat.neighbours().any(|beside| beside.silent);
+            let refused = self.rejections.has_refused_fences(now);
+            self.alarms.set(refused, Alarm::FenceRefused);
             if self.unkept.contains_key(&Stored::Notes) {
                 self.noted = None;
             }
@@ -241,8 +243,11 @@ impl Agent {
             }
         }
         let alarm = self.unkept.values().next().cloned().map(Alarm::NotKept);
-        self.alarms.clear(|old| Some(old) != alarm.as_ref());
-        alarm.into_iter().for_each(|alarm| self.alarms.raise(alarm));
+        self.alarms
+            .clear(|old| matches!(old, Alarm::NotKept(_)) && Some(old) != alarm.as_ref());
+        if let Some(alarm) = alarm {
+            self.alarms.raise(alarm);
+        }
     }
 
     /// The notes could not be kept: what they were to tell of is not begun, and nobody is told

@@ -5,12 +5,12 @@
 //! is left of the group when the command has ended is killed as well: nothing works
 //! on without a permit.
 
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use nix::sys::signal::{Signal, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::Command;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::config::Settings;
 use crate::permits::{CommandPermit, Grant, Outcome};
 use crate::request::{Handle, Request};
+use crate::supervise::Supervised;
 
 pub use run::Run;
 pub(crate) use run::{end_all, session};
@@ -70,8 +71,31 @@ pub(crate) fn may_set(name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Runs the command whenever it is ordered to, on a thread that does nothing else: a command whose
+/// permit is over is killed in time, whatever keeps the rest of the program busy. What is returned
+/// is answered when the orders have ended.
+///
+/// # Errors
+///
+/// When there is no thread to be had.
+pub(crate) fn start(
+    orders: mpsc::UnboundedReceiver<Order>,
+    settings: watch::Receiver<Settings>,
+    handle: Handle,
+) -> io::Result<oneshot::Receiver<()>> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build()?;
+    let (end, ended) = oneshot::channel();
+    let thread = std::thread::Builder::new().name("commands".into());
+    thread.spawn(move || {
+        runtime.block_on(run(orders, settings, handle));
+        let _ = end.send(());
+    })?;
+    Ok(ended)
+}
+
 /// Runs the command whenever it is ordered to, one at a time.
-pub(crate) async fn run(
+async fn run(
     mut orders: mpsc::UnboundedReceiver<Order>,
     settings: watch::Receiver<Settings>,
     handle: Handle,
@@ -149,21 +173,26 @@ impl CommandPermit {
                 return Ended::failed(format!("cannot be run: {error}"));
             }
         };
-        let Some(process) = child.id().and_then(|id| i32::try_from(id).ok()) else {
-            return Ended::failed("has no process".into());
-        };
-        handle
-            .insist(Request::CommandStarted {
-                process: (process, run::started(process)),
-            })
-            .await;
-        tracing::info!(token, fence, process, "the command runs");
         let out = tokio::spawn(log(child.stdout.take(), "stdout", token, fence));
         let err = tokio::spawn(log(child.stderr.take(), "stderr", token, fence));
-        let (ended, stopped) = self.supervise(process, self.grace, orders).await;
-        // Before the process is collected, so that the number is still its own.
-        let _ = killpg(Pid::from_raw(process), Signal::SIGKILL);
-        let _ = child.wait().await;
+        let command = Supervised::new(child, true);
+        let process = command.process();
+        let (handle, started) = (handle.clone(), run::started(process));
+        // Beside it: whoever notes it may have to wait for the disk.
+        let noted = tokio::spawn(async move {
+            let process = (process, started);
+            handle.insist(Request::CommandStarted { process }).await;
+        });
+        tracing::info!(token, fence, process, "the command runs");
+        let tell = |text: &str| tracing::warn!(token, process, "{text}");
+        let over = async {
+            // The protocol asks the permit back in time; this is in case it cannot.
+            let _ = tokio::time::timeout(self.time, self.asked_back(orders)).await;
+            self.grace
+        };
+        let (_none, mut signals) = mpsc::unbounded_channel();
+        let ended = command.supervise(over, &mut signals, tell).await;
+        let _ = noted.await;
         for task in [out, err] {
             let abort = task.abort_handle();
             // Somebody who left the group may keep the pipe open.
@@ -174,30 +203,36 @@ impl CommandPermit {
                 abort.abort();
             }
         }
-        let result = match ended {
-            Some(WaitStatus::Exited(_, 0)) => {
+        let (status, stopped) = match ended {
+            Ok(ended) => (ended.status, ended.stopped),
+            Err(error) => return Ended::failed(format!("has ended strangely: {error}")),
+        };
+        let result = match (status.code(), status.signal()) {
+            (Some(0), _) => {
                 tracing::info!(token, fence, status = 0, "the command has ended");
                 Ok(())
             }
-            Some(WaitStatus::Exited(_, status)) => {
+            (Some(status), _) => {
                 tracing::error!(token, fence, status, "the command has failed");
                 Err(format!("exit code {status}"))
             }
-            Some(WaitStatus::Signaled(_, signal, _)) => {
-                tracing::error!(
-                    token,
-                    fence,
-                    signal = signal.as_str(),
-                    "the command was ended"
-                );
-                Err(format!("ended by {}", signal.as_str()))
-            }
-            other => {
-                tracing::error!(token, fence, status = ?other, "the command has ended strangely");
-                Err("ended strangely".into())
+            (None, signal) => {
+                let signal = signal.and_then(|signal| Signal::try_from(signal).ok());
+                let signal = signal.map_or("a signal", Signal::as_str);
+                tracing::error!(token, fence, signal, "the command was ended");
+                Err(format!("ended by {signal}"))
             }
         };
         Ended { result, stopped }
+    }
+
+    /// Waits until the permit is asked back, or the node is gone.
+    async fn asked_back(&self, orders: &mut mpsc::UnboundedReceiver<Order>) {
+        while let Some(order) = orders.recv().await {
+            if matches!(order, Order::Stop(grant) if grant == self.grant) {
+                return;
+            }
+        }
     }
 
     fn command(&self, program: &str, arguments: &[String], settings: &Settings) -> Command {
@@ -226,68 +261,6 @@ impl CommandPermit {
             .kill_on_drop(true);
         command
     }
-
-    /// Waits for the command to end, and makes it end when it has to: how it ended, and whether
-    /// it had to.
-    async fn supervise(
-        &self,
-        process: i32,
-        grace: Duration,
-        orders: &mut mpsc::UnboundedReceiver<Order>,
-    ) -> (Option<WaitStatus>, bool) {
-        let pid = Pid::from_raw(process);
-        let mut ended = end_of(pid);
-        // The protocol asks the permit back in time; this is in case it cannot.
-        let mut stop_at = Instant::now() + self.time;
-        let mut kill_at = None;
-        loop {
-            let next = kill_at.unwrap_or(stop_at);
-            tokio::select! {
-                ended = &mut ended => return (ended.ok().flatten(), kill_at.is_some()),
-                // Nothing is left to be ordered when it has been told to stop.
-                order = orders.recv(), if kill_at.is_none() => match order {
-                    Some(Order::Stop(grant)) if grant == self.grant => {
-                        stop_at = Instant::now();
-                    }
-                    Some(_) => {}
-                    // The node is gone.
-                    None => stop_at = Instant::now(),
-                },
-                () = tokio::time::sleep_until(next.into()) => {}
-            }
-            let now = Instant::now();
-            match kill_at {
-                None if now >= stop_at => {
-                    tracing::warn!(token = self.grant.token, process, "SIGTERM to the command");
-                    let _ = killpg(pid, Signal::SIGTERM);
-                    // Before the grace is over: then the token has gone on.
-                    kill_at = Some(now + grace * 3 / 4);
-                }
-                Some(at) if now >= at => {
-                    tracing::error!(token = self.grant.token, process, "SIGKILL to the command");
-                    let _ = killpg(pid, Signal::SIGKILL);
-                    return (ended.await.ok().flatten(), true);
-                }
-                _ => {}
-            }
-        }
-    }
-}
-
-/// How a process ends, when it does; it is not collected. On a thread of its own, which
-/// nothing else can keep busy.
-fn end_of(pid: Pid) -> oneshot::Receiver<Option<WaitStatus>> {
-    let (tell, ended) = oneshot::channel();
-    let wait = move || {
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
-        let _ = tell.send(waitid(Id::Pid(pid), flags).ok());
-    };
-    let thread = std::thread::Builder::new().name("command".into());
-    if let Err(error) = thread.spawn(wait) {
-        // Then nobody waits, and the command is ended.
-        tracing::error!(%error, "cannot wait for the command");
-    }
-    ended
 }
 
 async fn log(pipe: Option<impl AsyncRead + Unpin>, stream: &'static str, token: u32, fence: u64) {

@@ -23,6 +23,7 @@ mod seat;
 pub mod secret;
 mod service;
 mod store;
+mod supervise;
 mod transport;
 
 pub use agent::Status;

@@ -46,6 +46,10 @@ const NUMBERS_AHEAD: Duration = Duration::from_secs(86_400);
 /// No permit lasts that long.
 const LONGEST_SETTLE: Duration = Duration::from_secs(366 * 86_400);
 
+/// How often a step is begun again that its node or machine has not survived: a command that
+/// reboots its machine, and then does so again, does not go on for ever.
+const MAX_AGAIN: u32 = 4;
+
 /// What one member may say anew in a second, and how much of what it may not.
 const MAX_SAID: u32 = 32;
 const MAX_WRONG: u32 = 256;
@@ -369,23 +373,21 @@ impl Rollouts {
             let Some(step) = rollout.steps.get(&self.me) else {
                 continue;
             };
-            let again = match step.phase {
-                StepPhase::Running => self.running != Some(*id),
-                StepPhase::Failed => step.retry < order.retry,
-                StepPhase::Pending | StepPhase::Done => false,
+            let left = step.phase == StepPhase::Running && self.running != Some(*id);
+            let again = left || step.phase == StepPhase::Failed && step.retry < order.retry;
+            let begins = step.phase == StepPhase::Pending && self.may_begin(rollout, unix_ms);
+            let forbidden = || self.forbidden(&spec.command, &spec.healthy);
+            let failed = if left && step.attempt.saturating_sub(step.retry) >= MAX_AGAIN {
+                let times = step.attempt.saturating_add(1);
+                Some(format!(
+                    "begun {times} times, and its node or machine stopped in the middle of each"
+                ))
+            } else if let Some(program) = begins.then(forbidden).flatten() {
+                Some(format!("{program} may not be run here (rollout.allow)"))
+            } else {
+                None
             };
-            if again {
-                let step = Step {
-                    attempt: step.attempt.saturating_add(1),
-                    retry: order.retry,
-                    ..Step::default()
-                };
-                own.push((*id, step));
-            } else if step.phase == StepPhase::Pending
-                && self.may_begin(rollout, unix_ms)
-                && let Some(program) = self.forbidden(&spec.command, &spec.healthy)
-            {
-                let why = format!("{program} may not be run here (rollout.allow)");
+            if let Some(why) = failed {
                 let step = Step {
                     phase: StepPhase::Failed,
                     retry: order.retry,
@@ -394,6 +396,13 @@ impl Rollouts {
                     why,
                     signature: String::new(),
                     ..*step
+                };
+                own.push((*id, step));
+            } else if again {
+                let step = Step {
+                    attempt: step.attempt.saturating_add(1),
+                    retry: order.retry,
+                    ..Step::default()
                 };
                 own.push((*id, step));
             }

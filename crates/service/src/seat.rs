@@ -87,10 +87,6 @@ impl Restored {
         }
     }
 
-    fn forget_fences(&mut self) {
-        self.fences = None;
-    }
-
     /// Whether the successor has heard of something later. What it knows of this node are the
     /// values that were restored, or those before the last hand-over.
     fn is_old(&self, heard: &[u32], fences: impl Iterator<Item = u64>) -> bool {
@@ -229,22 +225,30 @@ impl Seat {
         // Before it is handled: on a ring of two the successor brings tokens, too.
         let by_successor = wire::sender(datagram) == Some(machine.config().successor());
         let most = by_successor.then(|| successors_fences(machine).collect::<Vec<u64>>());
-        if machine.handle_datagram(now, datagram).is_ok()
-            && let Some(sender) = wire::sender(datagram)
-        {
-            self.unheard.remove(&sender);
-            let joining = datagram[wire::field::FLAGS] & 1 != 0;
-            if sender != machine.config().successor() {
-                // Only the successor is asked.
-            } else if joining {
-                // It has lost its numbers, and its next ones are larger than any before.
-                self.restored.iter_mut().for_each(Restored::forget_fences);
+        let Ok(heard) = machine.handle_datagram(now, datagram) else {
+            return true;
+        };
+        let header = heard.header;
+        self.unheard.remove(&header.sender);
+        self.rolled_back |= machine.was_put_back();
+        let fences = heard.tokens().map(|(_, fence, _)| fence);
+        match most {
+            // Only the successor is asked.
+            None => {}
+            // It has lost its numbers, and its next ones are larger than any before.
+            Some(_) if header.joining => {
+                if let Some(restored) = &mut self.restored {
+                    restored.fences = None;
+                }
                 self.watched = None;
-            } else if let Some(restored) = self.restored.take() {
-                let heard = &machine.state().heard_of;
-                self.rolled_back = restored.is_old(heard, fences(datagram));
-            } else if let Some(most) = most {
-                self.watch_successor(datagram, &most);
+            }
+            Some(most) => {
+                if let Some(restored) = self.restored.take() {
+                    self.rolled_back |= restored.is_old(&machine.state().heard_of, fences);
+                } else {
+                    let later = fences.zip(most).any(|(theirs, most)| theirs > most);
+                    self.watch_successor(header.incarnation, later);
+                }
             }
         }
         true
@@ -253,26 +257,19 @@ impl Seat {
     /// Whether the successor has got a token from this node later than this node knows of: then
     /// the machine was put back with its memory while the node ran. A successor that has started
     /// again may have lost its numbers; they have to fit first.
-    fn watch_successor(&mut self, datagram: &[u8], most: &[u64]) {
-        let later = fences(datagram).zip(most).any(|(own, most)| own > *most);
-        let incarnation = datagram[wire::field::INCARNATION].first_chunk();
-        let incarnation = incarnation.map(|bytes| u64::from_be_bytes(*bytes));
-        if self.watched.is_some() && self.watched == incarnation {
+    fn watch_successor(&mut self, incarnation: u64, later: bool) {
+        if self.watched == Some(incarnation) {
             self.rolled_back |= later;
         } else {
-            self.watched = incarnation.filter(|_| self.is_settled() && !later);
+            self.watched = (self.is_settled() && !later).then_some(incarnation);
         }
     }
 
-    /// Whether a token has gone on since this permit of it, as far as is known here. Only the
-    /// numbers of a settled ring say so.
+    /// Whether a token has gone on since a neighbour had this permit of it, as far as is known
+    /// here.
     pub(crate) fn knows_later(&self, grant: Grant) -> bool {
-        let machine = self.machine.iter().filter(|machine| machine.settled());
-        let mut tokens = machine.filter_map(|machine| {
-            let tokens = &machine.state().tokens;
-            tokens.get(grant.token as usize)
-        });
-        tokens.any(|token| token.fence.max(token.arriving_fence) > grant.fence)
+        let machine = self.machine.as_ref();
+        machine.is_some_and(|machine| machine.knows_later(grant.token, grant.fence))
     }
 
     /// A permit is not used any more.
@@ -427,12 +424,6 @@ impl Seat {
     }
 }
 
-/// The fencing numbers in a datagram of the ring, and then whatever follows them.
-fn fences(datagram: &[u8]) -> impl Iterator<Item = u64> {
-    let places = datagram[wire::HEADER_BYTES..].chunks_exact(12);
-    places.filter_map(|place| Some(u64::from_be_bytes(*place[4..].first_chunk()?)))
-}
-
 #[cfg(test)]
 mod tests {
     use headway_node::{Plan, RingId};
@@ -545,7 +536,7 @@ mod tests {
         let mut restored = restored(Some(&[10, 20]));
         assert!(!restored.is_old(&[3, 0], [10, 20].into_iter()));
         assert!(restored.is_old(&[3, 0], [10, 21].into_iter()));
-        restored.forget_fences();
+        restored.fences = None;
         assert!(!restored.is_old(&[3, 0], [10, 21].into_iter()));
     }
 }

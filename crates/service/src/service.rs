@@ -190,7 +190,8 @@ async fn run_on(
             let _ = ended.send(shell.run(&received));
         })
         .map_err(system("cannot start a thread"))?;
-    let hooks = tokio::spawn(hook::run(ordered, published, handle.clone()));
+    let commands =
+        hook::start(ordered, published, handle.clone()).map_err(system("cannot start a thread"))?;
     tracing::info!(
         name = %settings.node.name,
         ring = %settings.ring.name,
@@ -221,7 +222,7 @@ async fn run_on(
     // The socket of a node that is gone would only confuse.
     let _ = std::fs::remove_file(&settings.api.socket);
     // Dropping what the protocol held has ended the orders.
-    let _ = tokio::time::timeout(settings.timing.grace, hooks).await;
+    let _ = tokio::time::timeout(settings.timing.grace, commands).await;
     let _ = tokio::time::timeout(PATIENCE, keeper).await;
     match result {
         Ok(Ok(())) => {

@@ -26,6 +26,9 @@ pub enum Rejected {
     /// A field is out of its domain.
     #[error("a field is out of range")]
     Domain,
+    /// A fencing number is larger than any can be.
+    #[error("a fencing number is too large")]
+    Fence,
     /// Older than what is known, a copy, or of an incarnation that has not
     /// answered a challenge.
     #[error("stale")]
@@ -34,7 +37,7 @@ pub enum Rejected {
 
 impl Rejected {
     /// All reasons, in the order in which they are looked for.
-    pub const ALL: [Rejected; 8] = [
+    pub const ALL: [Rejected; 9] = [
         Rejected::Length,
         Rejected::Version,
         Rejected::Unauthenticated,
@@ -42,6 +45,7 @@ impl Rejected {
         Rejected::Sender,
         Rejected::Receiver,
         Rejected::Domain,
+        Rejected::Fence,
         Rejected::Stale,
     ];
 
@@ -55,6 +59,7 @@ impl Rejected {
             Rejected::Sender => "sender",
             Rejected::Receiver => "receiver",
             Rejected::Domain => "domain",
+            Rejected::Fence => "fence",
             Rejected::Stale => "stale",
         }
     }

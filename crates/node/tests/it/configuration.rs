@@ -380,6 +380,7 @@ fn reasons_have_names() {
             "sender",
             "receiver",
             "domain",
+            "fence",
             "stale"
         ]
     );

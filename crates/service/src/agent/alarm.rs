@@ -99,6 +99,13 @@ pub(crate) enum Alarm {
     /// The keeper of the log of rosters here does not work as it should.
     #[error("{0}")]
     Keeping(String),
+    /// Somebody tells fencing numbers that cannot be.
+    #[error(
+        "a neighbour tells fencing numbers that are a century ahead, and they are refused: if it is \
+         said to be silent, its clock was wrong by decades when it started, so set the clock, and \
+         stop and start all nodes; if not, somebody has its key (`headway node rotate-key`)"
+    )]
+    FenceRefused,
     /// Something could not be kept on disk.
     #[error("{0}")]
     NotKept(String),
@@ -204,6 +211,9 @@ impl Reason {
     }
 }
 
+/// How long after the last one somebody should still know.
+const RECENT: Duration = Duration::from_secs(600);
+
 /// How long one reason is not logged again.
 const QUIET: Duration = Duration::from_secs(10);
 
@@ -216,6 +226,12 @@ pub(crate) struct Rejections {
 }
 
 impl Rejections {
+    /// Whether fencing numbers were refused a short while ago.
+    pub(crate) fn has_refused_fences(&self, now: Duration) -> bool {
+        let last = self.logged.get(Rejected::Fence.name());
+        last.is_some_and(|last| now.saturating_sub(*last) < RECENT)
+    }
+
     /// Counts some more.
     pub(crate) fn add(&mut self, now: Duration, reason: Reason, count: u64) {
         let total = self.counts.entry(reason.name()).or_default();

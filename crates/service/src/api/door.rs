@@ -45,8 +45,10 @@ pub(super) const MAX_WAITING: usize = MAX_CONNECTIONS * 3 / 4;
 /// whole exchange.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// How long a caller may be there without showing who it is when there is no room for others.
-const TIME_TO_SHOW: Duration = Duration::from_secs(1);
+/// How long a caller may be there without showing who it is when there is no room for others:
+/// long enough for a request that follows its connection, and so short that whoever has a token
+/// comes in before its lease is over, with a thousand connections of strangers before it.
+const TIME_TO_SHOW: Duration = Duration::from_millis(50);
 
 /// How long after a failure to accept the next try is made.
 const PAUSE: Duration = Duration::from_millis(20);

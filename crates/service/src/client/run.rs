@@ -8,9 +8,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use nix::sys::signal::{Signal, kill, killpg};
-use nix::sys::wait::{Id, WaitPidFlag, waitid};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde::Deserialize;
 use serde_json::json;
 use thiserror::Error;
@@ -19,6 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::{ClientError, ask_for};
+use crate::supervise::Supervised;
 
 /// The longest that a node lets a request wait.
 const MAX_WAIT: Duration = Duration::from_secs(3600);
@@ -107,8 +106,8 @@ pub fn run(
             Ok(child) => {
                 let command = Supervised::new(child, own_group);
                 let over = permit.keep(socket, given);
-                let ended = command.supervise(over, &mut signals, tell);
-                ended.await.map_err(failed)
+                let ended = command.supervise(over, &mut signals, tell).await;
+                ended.map(|ended| code(ended.status)).map_err(failed)
             }
             Err(error) => Err(failed(error)),
         };
@@ -253,81 +252,6 @@ fn runs_not(error: &(dyn std::error::Error + 'static)) -> bool {
     use io::ErrorKind::{ConnectionRefused, NotFound};
     let error = error.downcast_ref::<io::Error>();
     error.is_some_and(|error| matches!(error.kind(), ConnectionRefused | NotFound))
-}
-
-/// A command that runs.
-struct Supervised {
-    child: Child,
-    pid: Pid,
-    own_group: bool,
-}
-
-impl Supervised {
-    fn new(child: Child, own_group: bool) -> Supervised {
-        let pid = child.id().and_then(|id| i32::try_from(id).ok());
-        Supervised {
-            pid: Pid::from_raw(pid.unwrap_or(0)),
-            child,
-            own_group,
-        }
-    }
-
-    fn signal(&self, signal: Signal) {
-        // Gone by now: then there is nobody to tell.
-        let _ = match self.own_group {
-            true => killpg(self.pid, signal),
-            false => kill(self.pid, signal),
-        };
-    }
-
-    /// Waits for the end, passes signals on, and ends the command when its permit is `over`, which
-    /// says how long it may take. The exit code.
-    async fn supervise(
-        mut self,
-        over: impl Future<Output = Duration>,
-        signals: &mut mpsc::UnboundedReceiver<Signal>,
-        tell: &dyn Fn(&str),
-    ) -> io::Result<u8> {
-        // Looks at how it ended without collecting it, so that its number is still its own.
-        let (pid, flags) = (self.pid, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
-        let mut ended = tokio::task::spawn_blocking(move || waitid(Id::Pid(pid), flags));
-        tokio::pin!(over);
-        let mut kill_at: Option<Instant> = None;
-        loop {
-            let killed = async move {
-                match kill_at {
-                    Some(at) => tokio::time::sleep_until(at.into()).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                _ = &mut ended => break,
-                Some(signal) = signals.recv() => {
-                    // A terminal has told the command already.
-                    let typed = matches!(signal, Signal::SIGINT | Signal::SIGQUIT);
-                    if self.own_group || !typed {
-                        self.signal(signal);
-                    }
-                }
-                within = &mut over, if kill_at.is_none() => {
-                    tell(
-                        "the permit is over: the command gets SIGTERM, and SIGKILL if it does not end",
-                    );
-                    self.signal(Signal::SIGTERM);
-                    // Before the token has gone on.
-                    kill_at = Some(Instant::now() + within * 3 / 4);
-                }
-                () = killed => {
-                    self.signal(Signal::SIGKILL);
-                    break;
-                }
-            }
-        }
-        if self.own_group {
-            self.signal(Signal::SIGKILL);
-        }
-        self.child.wait().await.map(code)
-    }
 }
 
 /// As shells say it.

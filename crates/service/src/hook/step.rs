@@ -88,14 +88,7 @@ impl CommandPermit {
         time: Duration,
         orders: &mut mpsc::UnboundedReceiver<Order>,
     ) -> bool {
-        let ends = tokio::time::Instant::now() + time;
-        loop {
-            match tokio::time::timeout_at(ends, orders.recv()).await {
-                Err(_) => return false,
-                Ok(Some(Order::Stop(grant))) if grant == self.grant => return true,
-                Ok(Some(_)) => {}
-                Ok(None) => return true,
-            }
-        }
+        let asked_back = self.asked_back(orders);
+        tokio::time::timeout(time, asked_back).await.is_ok()
     }
 }

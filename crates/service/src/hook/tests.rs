@@ -105,6 +105,49 @@ fn a_step_whose_permit_was_asked_back_goes_no_further() {
     assert!(ended.is_ok() && folder.path().join("asked").exists());
 }
 
+/// As when the disk stalls that the rest of the program waits for.
+#[test]
+fn a_command_is_killed_in_time_though_the_rest_of_the_program_stands_still() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut settings = settings(folder.path());
+    let began = folder.path().join("began");
+    let script = format!(
+        "trap '' TERM; echo $$ >{}; sleep 1000 & wait; wait",
+        began.display()
+    );
+    settings.hook.command = Some(["sh", "-c", &script].map(Into::into).to_vec());
+    let grace = Duration::from_millis(400);
+    let permit = CommandPermit {
+        grant: GRANT,
+        run: 1,
+        time: LONG,
+        grace,
+        task: None,
+    };
+    let (requests, received) = sync_channel(16);
+    let handle = Handle::new(requests, Waker::new(|| ()));
+    let (_publish, published) = watch::channel(settings);
+    let (orders, ordered) = mpsc::unbounded_channel();
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let _ended = start(ordered, published, handle).expect("a thread");
+        orders.send(Order::Start(permit)).expect("somebody listens");
+        while !std::fs::read(&began).is_ok_and(|text| text.ends_with(b"\n")) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let asked = Instant::now();
+        orders.send(Order::Stop(GRANT)).expect("somebody listens");
+        let ended = received.iter().find_map(|(request, _)| match request {
+            Request::CommandEnded { outcome, .. } => Some(outcome),
+            _ => None,
+        });
+        assert_eq!(ended, Some(Outcome::Failed));
+        let took = asked.elapsed();
+        assert!(grace / 2 < took && took < LONG / 2, "{took:?}");
+    });
+}
+
 #[test]
 fn the_end_of_a_command_is_noticed_though_every_blocking_thread_is_busy() {
     let (release, blocked) = std::sync::mpsc::channel::<()>();

@@ -177,6 +177,36 @@ fn a_node_that_comes_back_begins_its_step_again_and_one_that_lost_all_learns_it(
     assert_eq!(nodes[1].begin(5), None);
 }
 
+/// A command that reboots its machine and forgets that it has done so.
+#[test]
+fn a_step_that_its_machine_never_survives_fails_in_the_end() {
+    let members = names(&["a"]);
+    let mut a = node("a");
+    a.start(1, wanted("web"), &members, DAY).expect("started");
+    for attempt in 0..=MAX_AGAIN {
+        assert_eq!(a.begin(2).map(|task| task.attempt), Some(attempt));
+        let kept = a.poll_kept().expect("at once, because it begins");
+        a = Rollouts::new(Duration::ZERO, "a", &names(&["x"]), random, &kept);
+    }
+    assert_eq!(a.begin(3), None);
+    let alarm = a.alarms().texts().next().expect("it has failed");
+    assert!(alarm.contains("begun 5 times"), "{alarm}");
+    // Somebody has looked at it.
+    let (retry, max_failures) = (true, None);
+    a.order(
+        4,
+        "web",
+        Ask::Resume {
+            retry,
+            max_failures,
+        },
+    )
+    .expect("once more");
+    assert_eq!(a.begin(5).map(|task| task.attempt), Some(5));
+    a.handle_ended(6, Ok(()));
+    assert_eq!(state(&a, &members), "complete");
+}
+
 #[test]
 fn what_is_not_allowed_is_refused_here_and_fails_elsewhere() {
     let members = names(&["a", "b"]);

@@ -24,7 +24,7 @@ fn what_is_not_listened_to_is_counted() {
         .find(|sent| sent.0 == 1)
         .unwrap();
     let receiver = &nodes.all[1];
-    assert_eq!(receiver.clone().handle_datagram(now, &good), Ok(()));
+    assert!(receiver.clone().handle_datagram(now, &good).is_ok());
     let values = 5_u32;
     type Change<'a> = &'a dyn Fn(&mut Vec<u8>);
     let changes: [(Rejected, Change<'_>); 17] = [
@@ -49,10 +49,10 @@ fn what_is_not_listened_to_is_counted() {
             bytes[76..80].copy_from_slice(&values.to_be_bytes());
         }),
         (Rejected::Domain, &|bytes| bytes[100] = 3),
-        (Rejected::Domain, &|bytes| {
+        (Rejected::Fence, &|bytes| {
             bytes[80..88].copy_from_slice(&(i64::MAX - 3).to_be_bytes());
         }),
-        (Rejected::Domain, &|bytes| {
+        (Rejected::Fence, &|bytes| {
             bytes[80..88].copy_from_slice(&((1_u64 << 40) + 1).to_be_bytes());
         }),
     ];
@@ -61,8 +61,8 @@ fn what_is_not_listened_to_is_counted() {
         let mut bytes = good.clone();
         change(&mut bytes);
         assert_eq!(
-            receiver.handle_datagram(now, &bytes),
-            Err(*reason),
+            receiver.handle_datagram(now, &bytes).err(),
+            Some(*reason),
             "change {number}"
         );
         let count = 1;
@@ -80,13 +80,19 @@ fn what_is_not_listened_to_is_counted() {
     // The largest that may be.
     let mut bytes = good.clone();
     bytes[80..88].copy_from_slice(&(1_u64 << 40).to_be_bytes());
-    assert_eq!(receiver.clone().handle_datagram(now, &bytes), Ok(()));
+    assert!(receiver.clone().handle_datagram(now, &bytes).is_ok());
     // A copy is stale, and twice is twice.
     let mut receiver = nodes.all[1].clone();
     let _ = events(&mut receiver);
-    assert_eq!(receiver.handle_datagram(now, &good), Ok(()));
-    assert_eq!(receiver.handle_datagram(now, &good), Err(Rejected::Stale));
-    assert_eq!(receiver.handle_datagram(now, &good), Err(Rejected::Stale));
+    assert!(receiver.handle_datagram(now, &good).is_ok());
+    assert_eq!(
+        receiver.handle_datagram(now, &good).err(),
+        Some(Rejected::Stale)
+    );
+    assert_eq!(
+        receiver.handle_datagram(now, &good).err(),
+        Some(Rejected::Stale)
+    );
     let expected = Event::Rejected {
         reason: Rejected::Stale,
         count: 2,
@@ -222,5 +228,27 @@ fn node_1_of_two_is_quiet_when_datagrams_cross() {
         node.machine
             .handle_timeout(node.now + config.timing.refresh);
         assert_eq!(node.answers(), [other]);
+    }
+}
+
+/// A node goes on from what it remembered a while ago: whoever has heard it since does not answer
+/// its earlier questions, also if it speaks first, so that it notices at once. After as long as a
+/// permit may last it is answered all the same: the other one's memory may be wrong.
+#[test]
+fn who_was_put_back_hears_that_it_knew_more() {
+    for (late, noticed) in [(1_000, true), (100_000, true), (2_000_000, false)] {
+        let plan = Plan::moving_block(3, 1, 1).unwrap();
+        let mut nodes = Nodes::new(plan, |config| {
+            config.timing.dwell_most = us(400_000);
+            config.timing.grace = us(100_000);
+        });
+        nodes.settle();
+        let before = nodes.all[0].clone();
+        nodes.run(50_000);
+        nodes.all[0] = before;
+        nodes.now += us(late);
+        // It speaks first.
+        nodes.run(25_000);
+        assert_eq!(nodes.all[0].was_put_back(), noticed, "{late}");
     }
 }

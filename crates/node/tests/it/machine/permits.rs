@@ -167,3 +167,40 @@ fn a_permit_ends_when_it_is_due() {
     node.handle_timeout(due + quick().grace);
     assert_eq!(node.held().count(), 0);
 }
+
+/// Whoever asks has a permit, or had it: the successor has had the token since, and the
+/// predecessor has heard that it was passed on. What it heard may be from a few turns ago.
+#[test]
+fn a_neighbour_knows_of_a_later_permit_and_never_of_one_that_is_not() {
+    for tokens in [1, 2] {
+        let plan = Plan::moving_block(5, tokens, 1).unwrap();
+        let mut nodes = Nodes::new(plan, |config| config.timing = quick());
+        nodes.settle();
+        nodes.busy = false;
+        let mut known = [0; 2];
+        for _ in 0..400 {
+            nodes.events.clear();
+            nodes.run(100);
+            let granted = nodes.events.iter().filter_map(|(at, event)| match event {
+                Event::Granted { token, fence } => Some((*at, *token, *fence)),
+                _ => None,
+            });
+            for (at, token, fence) in granted.collect::<Vec<_>>() {
+                let beside = [(at + 4) % 5, (at + 1) % 5];
+                let knows = |nodes: &Nodes, beside: usize| {
+                    u32::from(nodes.all[beside].knows_later(token, fence))
+                };
+                assert_eq!(beside.map(|beside| knows(&nodes, beside)), [0, 0], "{at}");
+                let now = nodes.now;
+                nodes.all[at].handle_work_done(now, token, fence, None);
+                nodes.run(400);
+                for (known, beside) in known.iter_mut().zip(beside) {
+                    *known += knows(&nodes, beside);
+                }
+            }
+        }
+        // With one token the predecessor hears it late.
+        let [before, after] = known.map(|known| known > 10);
+        assert!(after && (before || tokens == 1), "{known:?}");
+    }
+}

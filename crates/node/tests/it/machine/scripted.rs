@@ -81,7 +81,7 @@ impl Scripted {
             &Key::none(),
             &mut bytes,
         );
-        self.machine.handle_datagram(self.now, &bytes)
+        self.machine.handle_datagram(self.now, &bytes).map(drop)
     }
 
     /// To whom it has something to say.

@@ -71,6 +71,52 @@ fn whoever_has_a_permit_is_heard_however_many_wait() {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }
 
+/// A thousand connections of whoever has no token do not keep out who has one.
+#[test]
+fn whoever_has_a_token_comes_in_however_many_have_none() {
+    const STRANGERS: usize = 900;
+    let mut fleet = Fleet::new(&["a", "b", "c"], 1, 1);
+    fleet.timing = fleet.timing.replace("\"3s\"", "\"300s\"");
+    fleet.start_all();
+    fleet.settle();
+    let permit = acquire(&fleet, Duration::from_secs(200));
+    let address = fleet.http(0);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut strangers = std::collections::VecDeque::new();
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                while strangers.len() < STRANGERS {
+                    let to = address.parse().expect("an address");
+                    strangers.extend(TcpStream::connect_timeout(&to, ms(10)).ok());
+                }
+                // Those that were sent away come again.
+                strangers.retain(|stranger: &TcpStream| {
+                    let _ = stranger.set_nonblocking(true);
+                    let left = stranger.peek(&mut [0]);
+                    left.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+                });
+                std::thread::sleep(ms(10));
+            }
+        });
+        std::thread::sleep(ms(300));
+        let token = format!("Bearer {TOKEN}");
+        let headers = [("host", &*address), ("authorization", &*token)];
+        let path = format!("/v1/permits/{permit}/extend");
+        for _ in 0..4 {
+            let began = Instant::now();
+            assert_eq!(http_as(&address, "POST", &path, &headers, "").0, 200);
+            println!("extended after {:?}", began.elapsed());
+            assert!(began.elapsed() < Duration::from_secs(10));
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
 /// It is up again, and does not hear a neighbour yet: whether the permit still counts, it will know
 /// later, and that is no reason to stop.
 #[test]

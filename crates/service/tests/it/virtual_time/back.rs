@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use headway_service::internal::{Doubt, Request, Stored};
 
-use super::schedules;
 use super::world::*;
+use super::{only_seed, schedules};
 
 /// How long a permit lasts at most in these worlds.
 const LONGEST: Duration = Duration::from_millis(400);
 
 impl World {
-    fn has_alarm(&self, at: usize, text: &str) -> bool {
+    pub(super) fn has_alarm(&self, at: usize, text: &str) -> bool {
         let alarms = self.status(at).into_iter().flat_map(|status| status.alarms);
         alarms
             .into_iter()
@@ -56,41 +56,53 @@ impl World {
     }
 }
 
+/// A machine is put back with its memory. How many hand-overs it had made meanwhile, if it was not
+/// at work then, whether its node noticed, and how often two worked together, as they may.
+fn back_with_its_memory(seed: u64) -> Option<(u64, bool, u64)> {
+    let members = 2 + (seed as usize % (NODES - 1));
+    let mut world = World::new(seed, members);
+    world.told = only_seed().is_some();
+    world.run_for(ms(1000));
+    if members > 4 {
+        world.set(0, 2, 2);
+        world.run_for(ms(2000));
+    }
+    let at = world.below(members as u64) as usize;
+    let (early, late) = (world.below(60), 1 + world.below(400));
+    world.run_for(ms(early));
+    let made = world.put_back(at, late)?;
+    let noticed = world.waits_for_alarm(at, "had been put back");
+    world.recovers();
+    Some((made, noticed, world.together))
+}
+
 /// A machine that is put back with its memory has the same roster as its neighbours, and may
 /// believe that it has a token that has long gone on. It is never used twice (the world looks),
-/// and its node notices when it hears its successor. If it hears its predecessor before, and the
-/// next token comes from there, it may know all that it knew before, and go on.
+/// nor too near another, and its node notices as soon as it hears a neighbour.
 #[test]
 fn a_machine_that_is_put_back_with_its_memory_is_noticed() {
-    let (mut tried, mut noticed, mut together) = (0, 0, 0);
+    let (mut tried, mut together) = (0, 0);
     let seeds = schedules(500, 30, 200);
     let least = seeds.clone().count() as u64 / 2;
     for seed in seeds {
-        let members = 2 + (seed as usize % (NODES - 1));
-        let mut world = World::new(seed, members);
-        world.run_for(ms(1000));
-        if members > 4 {
-            world.set(0, 2, 2);
-            world.run_for(ms(2000));
-        }
-        let (at, early, late) = (
-            world.below(members as u64) as usize,
-            world.below(60),
-            1 + world.below(400),
-        );
-        world.run_for(ms(early));
-        let Some(made) = world.put_back(at, late) else {
+        let Some((made, noticed, beside)) = back_with_its_memory(seed) else {
             continue;
         };
-        let alarm = world.waits_for_alarm(at, "had been put back");
-        (tried, noticed) = (tried + u64::from(made > 0), noticed + u64::from(alarm));
-        world.recovers();
-        together += world.together;
+        assert!(noticed || made == 0, "seed {seed}: {made}, and not noticed");
+        (tried, together) = (tried + u64::from(made > 0), together + beside);
     }
-    assert!(
-        4 * noticed > 3 * tried && tried > least && together > 0,
-        "{noticed} of {tried}, {together}"
-    );
+    let all = tried > least && together > 0;
+    assert!(all || only_seed().is_some(), "{tried}, {together}");
+}
+
+/// In 5228 the node spoke before it heard anybody, its predecessor answered its question of
+/// before, and its successor took two tokens anew; in 7638 its successor had answered before the
+/// picture was taken, and its predecessor did not say that the token had gone on.
+#[test]
+fn machines_that_were_put_back_and_once_broke_a_promise() {
+    for seed in [5228, 5428, 7638] {
+        assert!(back_with_its_memory(seed).is_some(), "seed {seed}");
+    }
 }
 
 /// A node that cannot rely on its files waits until every permit of before is over, and then

@@ -736,7 +736,7 @@ fn a_fencing_number_of_centuries_ahead_is_refused() {
     let heard: Vec<u32> = heard.collect();
     let rejected = |world: &World| {
         let rejected = world.status(0).expect("it runs").rejected;
-        rejected.get("domain").copied().unwrap_or(0)
+        rejected.get("fence").copied().unwrap_or(0)
     };
     for (fence, refused) in [
         (own, 0),
@@ -754,6 +754,11 @@ fn a_fencing_number_of_centuries_ahead_is_refused() {
         assert_eq!(rejected(&world), before + refused, "{fence}");
     }
     world.works(&[0, 1, 2, 3, 4]);
+    world.run_for(ms(1_000));
+    assert!(world.has_alarm(0, "a century ahead"));
+    assert!(!world.has_alarm(1, "a century ahead"));
+    world.run_for(ms(620_000));
+    assert!(!world.has_alarm(0, "a century ahead"), "long ago");
 }
 
 /// Two tokens travel: machines of the default group use both, those of `few` one, on all nodes

@@ -46,15 +46,21 @@ fn one_at_a_time_with_the_real_log() {
     );
 }
 
-/// Seeds from the first on: `few` of them in the small tier, else `all`.
+/// The only schedule to run, if `HEADWAY_SEED` says one.
+fn only_seed() -> Option<u64> {
+    let only = std::env::var("HEADWAY_SEED").ok()?;
+    Some(only.parse().expect("HEADWAY_SEED is a number"))
+}
+
+/// Seeds from the first on: `few` of them in the small tier, else `all`; or the one that
+/// `HEADWAY_SEED` says.
 fn schedules(first: u64, few: u64, all: u64) -> Range<u64> {
-    first..first + pick(few, all, all)
+    only_seed().map_or(first..first + pick(few, all, all), |seed| seed..seed + 1)
 }
 
 /// Runs schedules on all cores, or the one that `HEADWAY_SEED` says, which tells what happens.
 fn try_all(name: &str, seeds: u64, schedule: fn(u64, bool) -> World) {
-    let only = std::env::var("HEADWAY_SEED").ok();
-    let only: Option<u64> = only.map(|seed| seed.parse().expect("HEADWAY_SEED is a number"));
+    let only = only_seed();
     let schedules = only.map_or(0..seeds, |seed| seed..seed + 1);
     let tried = |seed| std::panic::catch_unwind(|| tried(schedule, seed, only.is_some())).ok();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
