@@ -2,8 +2,8 @@
 //! third is dead, and all should know why the ring stands still.
 //!
 //! Without clock or socket. A member that hears nothing of a neighbour says so, again and again,
-//! and so does one that uses a permit for a while; whoever hears that tells its own neighbours,
-//! and forgets it when it is not said any more.
+//! and so does one that uses a permit for a while, and signs it; whoever hears that tells its own
+//! neighbours, and forgets it when it is not said any more.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,17 +16,14 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// What is not said again for this long is over.
 const FORGET: Duration = Duration::from_secs(20);
 
-/// Members in one message at most, so that it fits into a datagram.
-const MAX_REPORTS: usize = 2;
-
-/// What a member says of its work at most, for the same reason.
+/// What a member says of its work at most, so that it fits into a datagram.
 const MAX_WORKS: usize = 2;
 const MAX_CHARACTERS: usize = 40;
 
 /// What a member says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
-    by: String,
+    pub(crate) by: String,
     /// Grows with everything that the member says: its time of day, in milliseconds.
     version: u64,
     /// Its silent neighbours, and since when, in milliseconds since 1970.
@@ -34,6 +31,18 @@ pub(crate) struct Report {
     /// Who uses its permits, and since when.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     works: Vec<(String, u64)>,
+    /// By its member, where members have keys of their own.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub(crate) signature: String,
+}
+
+impl Report {
+    /// What its member signs.
+    pub(crate) fn message(&self) -> Vec<u8> {
+        let said = (&self.by, self.version, &self.silent, &self.works);
+        let said = serde_json::to_string(&said).unwrap_or_default();
+        format!("headway report {said}").into_bytes()
+    }
 }
 
 /// A member that uses a permit.
@@ -98,37 +107,27 @@ impl Hearsay {
             version: last.map_or(0, |last| last.version + 1).max(unix_ms),
             silent,
             works,
+            signature: String::new(),
         };
         self.said = now;
         self.learn(now, report);
     }
 
-    /// Somebody passes on what others say. Only members are listened to: whoever makes up names
-    /// would fill everybody's memory.
-    pub(crate) fn handle(
-        &mut self,
-        now: Duration,
-        is_other_member: impl Fn(&str) -> bool,
-        reports: Vec<Report>,
-    ) {
-        let reports = reports.into_iter();
-        for report in reports.filter(|report| is_other_member(&report.by)) {
-            let known = self.reports.get(&report.by);
-            if known.is_none_or(|(known, _)| known.version < report.version) {
-                self.learn(now, report);
-            }
-        }
+    /// Whether a member has not said so before, as far as is known here.
+    pub(crate) fn is_new(&self, report: &Report) -> bool {
+        let known = self.reports.get(&report.by);
+        known.is_none_or(|(known, _)| known.version < report.version)
     }
 
-    fn learn(&mut self, now: Duration, report: Report) {
+    /// A member says something new.
+    pub(crate) fn learn(&mut self, now: Duration, report: Report) {
         self.news.push(report.clone());
         self.reports.insert(report.by.clone(), (report, now));
     }
 
     /// What the neighbours should be told now.
-    pub(crate) fn poll_news(&mut self) -> Option<Vec<Report>> {
-        let some = self.news.len().min(MAX_REPORTS);
-        (some > 0).then(|| self.news.drain(..some).collect())
+    pub(crate) fn poll_news(&mut self) -> Option<Report> {
+        (!self.news.is_empty()).then(|| self.news.remove(0))
     }
 
     /// Who is silent, by name.
@@ -166,8 +165,10 @@ impl Hearsay {
 mod tests {
     use super::*;
 
-    fn is_other_of_b(name: &str) -> bool {
-        ["a", "c", "d"].contains(&name)
+    fn hear(hearsay: &mut Hearsay, seconds: u64, report: Report) {
+        if hearsay.is_new(&report) {
+            hearsay.learn(Duration::from_secs(seconds), report);
+        }
     }
 
     #[test]
@@ -179,9 +180,9 @@ mod tests {
         let silent = || vec![("c".to_owned(), 500)];
         a.say(s(1), 1_000, "a", silent(), vec![]);
         let told = a.poll_news().expect("news");
-        b.handle(s(2), is_other_of_b, told.clone());
+        hear(&mut b, 2, told.clone());
         assert_eq!(b.poll_news(), Some(told.clone()), "passed on");
-        b.handle(s(3), is_other_of_b, told.clone());
+        hear(&mut b, 3, told.clone());
         assert_eq!(b.poll_news(), None, "once");
         let unheard = |hearsay: &Hearsay| {
             let unheard = hearsay.unheard(2_500);
@@ -195,37 +196,23 @@ mod tests {
         a.say(s(2), 2_000, "a", silent(), vec![]);
         assert_eq!(a.poll_news(), None, "not yet");
         a.say(s(6), 6_000, "a", silent(), vec![]);
-        b.handle(s(7), is_other_of_b, a.poll_news().expect("said again"));
+        hear(&mut b, 7, a.poll_news().expect("said again"));
         a.say(s(8), 8_000, "a", vec![], vec![]);
-        b.handle(s(8), is_other_of_b, a.poll_news().expect("over"));
+        hear(&mut b, 8, a.poll_news().expect("over"));
         assert!(unheard(&b).is_empty());
         // A member that says nothing any more has not said that it is over.
-        b.handle(
-            s(9),
-            is_other_of_b,
-            vec![Report {
-                by: "d".into(),
-                version: 1,
-                silent: silent(),
-                works: vec![],
-            }],
-        );
+        let by_d = Report {
+            by: "d".into(),
+            version: 1,
+            silent: silent(),
+            works: vec![],
+            signature: String::new(),
+        };
+        hear(&mut b, 9, by_d);
         b.say(s(28), 28_000, "b", vec![], vec![]);
         assert_eq!(unheard(&b).len(), 1);
         b.say(s(29), 29_000, "b", vec![], vec![]);
         assert!(unheard(&b).is_empty());
-        // Nobody is listened to under a name that no member has.
-        let by = |name: &str| Report {
-            by: name.into(),
-            version: 1,
-            silent: silent(),
-            works: vec![],
-        };
-        while b.poll_news().is_some() {}
-        b.handle(s(30), is_other_of_b, vec![by("b"), by("made-up")]);
-        assert_eq!((b.reports.len(), b.poll_news()), (0, None));
-        b.handle(s(30), is_other_of_b, vec![by("made-up"), by("d")]);
-        assert_eq!(b.poll_news(), Some(vec![by("d")]));
     }
 
     #[test]
@@ -234,7 +221,7 @@ mod tests {
         let [mut a, mut b] = [Hearsay::default(), Hearsay::default()];
         let works = |text: &str| vec![(text.to_owned(), 1_000)];
         a.say(s(3), 3_000, "a", vec![], works(&"ä".repeat(200)));
-        b.handle(s(3), is_other_of_b, a.poll_news().expect("said"));
+        hear(&mut b, 3, a.poll_news().expect("said"));
         let [work] = &b.working(4_500)[..] else {
             panic!("one works: {b:?}");
         };
@@ -242,22 +229,18 @@ mod tests {
         assert_eq!(work.used_by.chars().count(), MAX_CHARACTERS);
         assert!(b.unheard(4_500).is_empty());
         a.say(s(5), 5_000, "a", vec![], vec![]);
-        b.handle(s(5), is_other_of_b, a.poll_news().expect("over"));
+        hear(&mut b, 5, a.poll_news().expect("over"));
         assert!(b.working(5_000).is_empty());
-        // A message of the last version, which knew of no work.
-        let old = br#"[{"by":"c","version":1,"silent":[]}]"#;
-        let old: Vec<Report> = serde_json::from_slice(old).expect("read");
-        b.handle(s(6), is_other_of_b, old);
-        assert!(b.working(6_000).is_empty());
-        // As many as fit, as long as they can be, are one datagram.
+        // As long as it can be, it is one datagram.
         let name = "n".repeat(64);
         let report = Report {
             by: name.clone(),
             version: u64::MAX,
             silent: vec![(name.clone(), u64::MAX), (name, u64::MAX)],
             works: vec![("ä".repeat(MAX_CHARACTERS), u64::MAX); MAX_WORKS],
+            signature: "x".repeat(86),
         };
-        let bytes = serde_json::to_vec(&vec![report; MAX_REPORTS]).expect("written");
+        let bytes = serde_json::to_vec(&report).expect("written");
         assert!(bytes.len() < 1_100, "{}", bytes.len());
     }
 }

@@ -262,11 +262,9 @@ impl Membership {
                 self.effects.push_back(news);
             }
             Message::Hearsay { bytes } => {
-                let reports = serde_json::from_slice(bytes).unwrap_or_default();
-                let (me, roster) = (&self.settings.node.name, self.current.as_ref());
-                let is_member = |name: &str| roster.is_some_and(|all| all.member(name).is_some());
-                let is_other = |name: &str| name != me && is_member(name);
-                self.hearsay.handle(now, is_other, reports);
+                if let Ok(report) = serde_json::from_slice(bytes) {
+                    self.handle_report(now, report);
+                }
             }
             Message::Letter(letter) => {
                 let letter = Effect::Letter(sender.address.clone(), letter.clone());

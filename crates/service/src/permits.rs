@@ -1,7 +1,8 @@
 //! Who gets a permit when one comes, and what becomes of it.
 //!
 //! Without clock, disk or thread: grants, requests and ends go in, [`Effect`]s come out.
-//! Whoever asks first is served first. A permit that nobody wants goes on at once.
+//! Whoever asks first is served first, but the node's own command waits for one of the others at
+//! most. A permit that nobody wants goes on at once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
@@ -62,6 +63,8 @@ pub(crate) struct Permits {
     run: Option<Run>,
     /// Requests that wait for the end of a run: of which one, once that has begun.
     curious: Vec<(RequestId, Option<u64>)>,
+    /// The last permit was for somebody from outside: now the node's own command has its turn.
+    outside_last: bool,
     closed: bool,
     /// The node stops, and its command's permit is given back.
     hand_on: bool,
@@ -81,6 +84,7 @@ impl Permits {
             unused: BTreeMap::new(),
             run: None,
             curious: Vec::new(),
+            outside_last: false,
             closed: false,
             hand_on: false,
             changes: 1,

@@ -382,10 +382,9 @@ impl Rollouts {
                 Some(format!(
                     "begun {times} times, and its node or machine stopped in the middle of each"
                 ))
-            } else if let Some(program) = begins.then(forbidden).flatten() {
-                Some(format!("{program} may not be run here (rollout.allow)"))
             } else {
-                None
+                let program = begins.then(forbidden).flatten();
+                program.map(|program| format!("{program} may not be run here (rollout.allow)"))
             };
             if let Some(why) = failed {
                 let step = Step {

@@ -1,6 +1,6 @@
 //! What a node tells about itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -83,6 +83,16 @@ pub struct Status {
     /// Counts for the metrics.
     #[serde(skip)]
     pub(crate) counts: Counts,
+}
+
+impl Status {
+    /// Whether this node takes part in a ring that is legitimate as far as it sees, and tokens
+    /// travel: neither it nor two others miss a member. One alone may lie.
+    pub fn is_ready(&self) -> bool {
+        let unheard = self.unheard.iter();
+        let by: BTreeSet<&String> = unheard.flat_map(|one| &one.silent_by).collect();
+        self.settled && by.len() < 2 && !by.contains(&self.name)
+    }
 }
 
 /// What a node is doing.

@@ -377,10 +377,10 @@ async fn health(State(app): Shared) -> Result<&'static str, Refusal> {
     app.status().await.map(|_| "ok\n")
 }
 
-/// The node takes part in a ring that is legitimate as far as it sees, and no member is silent.
+/// See [`Status::is_ready`].
 async fn ready(State(app): Shared) -> Result<Response, Refusal> {
     let status = app.status().await?;
-    Ok(if status.settled && status.unheard.is_empty() {
+    Ok(if status.is_ready() {
         "ready\n".into_response()
     } else {
         let silent: Vec<&String> = status.unheard.iter().map(|one| &one.name).collect();

@@ -8,7 +8,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::Membership;
 use super::control::Message;
 use super::roster::Member;
-use crate::hearsay::{Unheard, Working};
+use crate::hearsay::{Report, Unheard, Working};
+use crate::rollouts::Members as _;
 
 impl Membership {
     /// Says who is silent here and what works; the node's time began at `epoch`, since 1970.
@@ -23,9 +24,25 @@ impl Membership {
         self.pass_on();
     }
 
+    /// Somebody passes on what a member says. Each speaks for itself only; and whoever makes up
+    /// names would fill everybody's memory.
+    pub(super) fn handle_report(&mut self, now: Duration, report: Report) {
+        let (by, me) = (&*report.by, &*self.settings.node.name);
+        if by != me
+            && self.has(by)
+            && self.hearsay.is_new(&report)
+            && self.has_signed(by, &report.message(), &report.signature)
+        {
+            self.hearsay.learn(now, report);
+        }
+    }
+
     pub(super) fn pass_on(&mut self) {
-        while let Some(reports) = self.hearsay.poll_news() {
-            let bytes = serde_json::to_vec(&reports).unwrap_or_default();
+        while let Some(mut report) = self.hearsay.poll_news() {
+            if report.by == self.settings.node.name {
+                report.signature = self.sign(&report.message());
+            }
+            let bytes = serde_json::to_vec(&report).unwrap_or_default();
             for address in self.peers().0 {
                 let bytes = bytes.clone();
                 self.outbox.push_back((address, Message::Hearsay { bytes }));

@@ -51,6 +51,7 @@ impl Permits {
             return self.effects.push_back(Effect::Done(grant));
         };
         self.changes += 1;
+        self.outside_last = !claim.holder.is_command();
         let deadline = since + self.rules.dwell_most;
         let time = deadline.saturating_sub(now);
         let Claim {
@@ -166,7 +167,12 @@ impl Permits {
                 && self.rules.slots.allow(&waiting.holder, token)
                 && (!waiting.holder.is_command() || self.run.is_none())
         };
-        let next = || self.waiting.iter().position(ready);
-        (!self.closed).then(next).flatten()
+        if self.closed {
+            return None;
+        }
+        let own = |waiting: &Waiting| waiting.holder.is_command() && ready(waiting);
+        let own_turn = self.waiting.iter().position(own);
+        let first = || self.waiting.iter().position(ready);
+        own_turn.filter(|_| self.outside_last).or_else(first)
     }
 }

@@ -431,3 +431,25 @@ fn a_client_lets_tokens_pass_that_are_not_of_its_group() {
     permits.handle_granted(s(2), grant(0, 7), s(2));
     assert!(effects(&mut permits).is_empty() && permits.of(&fleet("x")).is_some());
 }
+
+/// A client with the token of the API asks under sixty names.
+#[test]
+fn however_many_ask_from_outside_the_own_command_has_its_turn() {
+    let mut permits = start(RULES, Ledger::default());
+    for id in 0..60 {
+        assert!(permits.ask(s(0), fleet(&id.to_string())));
+    }
+    permits.ask(s(0), Holder::Command);
+    let mut turns = Vec::new();
+    for turn in 1..=4 {
+        let grant = grant(0, turn);
+        permits.handle_granted(s(turn), grant, s(turn));
+        let holder = permits.permits().next().map(|permit| permit.holder.clone());
+        turns.extend(holder.map(|holder| holder.is_command()));
+        permits.handle_command_ended(s(turn), grant, Outcome::Succeeded);
+        permits.release(s(turn), &fleet(&(turn - 1).to_string()));
+        permits.release(s(turn), &fleet(&turn.saturating_sub(2).to_string()));
+        permits.ask(s(turn), Holder::Command);
+    }
+    assert_eq!(turns, [false, true, false, true]);
+}

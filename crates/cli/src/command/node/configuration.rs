@@ -245,6 +245,14 @@ fn check_identity(settings: &Settings) -> Result<(), Failure> {
     let known = |key: &NodeKey| here.list().iter().any(|here| here.public() == *key);
     match listed.filter(|key| !known(key)) {
         None => Ok(()),
+        Some(_) if settings.node.state_dir.join("roster").exists() => {
+            remark(format_args!(
+                "ring.members: {name} has another key than this machine ({}); the roster in \
+                 node.state_dir counts, so that is as it should be after `headway node rotate-key`",
+                here.public()
+            ));
+            Ok(())
+        }
         Some(key) => Err(Failure::new(format!(
             "ring.members: {name} has the key {key}, and this machine has {} (node.identity_file, \
              {})",
