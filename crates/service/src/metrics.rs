@@ -51,7 +51,9 @@ impl Seconds {
 impl Counts {
     /// The node has settled, after so long.
     pub(crate) fn settled(&self, took: Option<Duration>) {
-        took.into_iter().for_each(|took| self.settling.add(took));
+        if let Some(took) = took {
+            self.settling.add(took);
+        }
     }
 
     /// A datagram is sent.

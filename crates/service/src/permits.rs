@@ -62,7 +62,7 @@ pub(crate) struct Permits {
     /// The command that runs. It may outlive its permit; there is never a second one.
     run: Option<Run>,
     /// Requests that wait for the end of a run: of which one, once that has begun.
-    curious: Vec<(RequestId, Option<u64>)>,
+    completion_waiters: Vec<(RequestId, Option<u64>)>,
     /// The last permit was for somebody from outside: now the node's own command has its turn.
     outside_last: bool,
     closed: bool,
@@ -83,7 +83,7 @@ impl Permits {
             remembered: ledger.using,
             unused: BTreeMap::new(),
             run: None,
-            curious: Vec::new(),
+            completion_waiters: Vec::new(),
             outside_last: false,
             closed: false,
             hand_on: false,
@@ -197,7 +197,11 @@ impl Permits {
     /// The command was not begun, because that could not be noted: it waits for another permit.
     pub(crate) fn handle_not_begun(&mut self, now: Duration, grant: Grant) {
         let run = self.run.take().map(|run| run.id);
-        for (_, of) in self.curious.iter_mut().filter(|(_, of)| *of == run) {
+        for (_, of) in self
+            .completion_waiters
+            .iter_mut()
+            .filter(|(_, of)| *of == run)
+        {
             *of = None;
         }
         let permit = self.using.get(&grant.token);
@@ -225,7 +229,7 @@ impl Permits {
         let run = self.run.take().map(|run| run.id);
         self.changes += u64::from(run.is_some());
         let told = self
-            .curious
+            .completion_waiters
             .extract_if(.., |(_, of)| of.is_some() && *of == run);
         let told = told.map(|(request, _)| Effect::CommandEnded(request, outcome));
         self.effects.extend(told);

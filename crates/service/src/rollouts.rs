@@ -458,9 +458,9 @@ impl Rollouts {
         };
         let raised: Vec<Alarm> = self.state.0.values().filter_map(failed).collect();
         self.alarms.clear(|old| !raised.contains(old));
-        raised
-            .into_iter()
-            .for_each(|alarm| self.alarms.raise(alarm));
+        for alarm in raised {
+            self.alarms.raise(alarm);
+        }
     }
 
     /// What to look at.

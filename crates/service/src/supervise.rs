@@ -81,13 +81,13 @@ impl Supervised {
                     }
                 }
                 within = &mut over, if kill_at.is_none() => {
-                    tell("the permit is over: the command gets SIGTERM, and SIGKILL if it does not end");
+                    tell("the permit is over: SIGTERM to the command, and SIGKILL if it does not end");
                     self.signal(Signal::SIGTERM);
                     // Before the token has gone on.
                     kill_at = Some(Instant::now() + within * 3 / 4);
                 }
                 () = killed => {
-                    tell("the command does not end: SIGKILL");
+                    tell("SIGKILL to the command, which has not ended");
                     self.signal(Signal::SIGKILL);
                     break;
                 }

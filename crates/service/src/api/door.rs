@@ -116,7 +116,8 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let room = loop {
             inside.retain(|guest| !guest.task.is_finished());
             let room = || Arc::clone(&limit).acquire_owned();
-            let Some(at) = { inside.iter() }.position(|guest| !guest.known.is_shown()) else {
+            let mut guests = inside.iter();
+            let Some(at) = guests.position(|guest| !guest.known.is_shown()) else {
                 break room().await;
             };
             match timeout_at(inside[at].since + TIME_TO_SHOW, room()).await {

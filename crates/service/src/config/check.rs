@@ -111,9 +111,8 @@ impl Settings {
 
     /// A node that asks the members that it lists for the roster.
     fn check_guest(&self, reader: &mut Reader<'_>) {
-        let names: Vec<&str> = { self.ring.members.iter() }
-            .map(|member| &*member.name)
-            .collect();
+        let members = self.ring.members.iter();
+        let names: Vec<&str> = members.map(|member| &*member.name).collect();
         let message = format!(
             "is missing: `{}` is not among ring.members ({}), so it asks them for the roster, and \
              they have to know where it is",

@@ -72,7 +72,7 @@ impl Permits {
                 self.effects.push_back(if holder == Holder::Step {
                     Effect::StartStep(permit)
                 } else {
-                    for (_, of) in &mut self.curious {
+                    for (_, of) in &mut self.completion_waiters {
                         of.get_or_insert(run.id);
                     }
                     Effect::StartCommand(permit)

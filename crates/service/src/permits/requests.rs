@@ -20,10 +20,10 @@ impl Permits {
 
     /// The command is wanted, and `request` is answered when it has ended; or it is refused.
     pub(crate) fn ask_for_end(&mut self, now: Duration, request: RequestId) -> Option<Refusal> {
-        if self.curious.len() >= MAX_WAITING || !self.ask(now, Holder::Command) {
+        if self.completion_waiters.len() >= MAX_WAITING || !self.ask(now, Holder::Command) {
             return Some(Refusal::Full);
         }
-        self.curious.push((request, None));
+        self.completion_waiters.push((request, None));
         None
     }
 
