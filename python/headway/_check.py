@@ -7,10 +7,10 @@ import os
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _headway, cluster
+from ._answers import CheckAnswer
 from ._arguments import PathLike, Progress, callback, optional, read, threads as how_many, whole, word
 from ._arguments import delays as which
 from ._ring import Ring
-from ._table import Answer
 
 
 class Protocol:
@@ -56,7 +56,7 @@ class Witness:
         return "\n".join(self.states)
 
 
-class Check(Answer):
+class Check(CheckAnswer):
     """What was checked and what holds."""
 
     @property
@@ -65,20 +65,9 @@ class Check(Answer):
         return all(found["holds"] for found in self.json["properties"])
 
     @property
-    def closure(self) -> bool:
-        """Whether every step from a legitimate state leads to a legitimate one."""
-        return bool(self.json["closure"])
-
-    @property
-    def convergence(self) -> bool:
-        """Whether every run reaches a legitimate state."""
-        return bool(self.json["convergence"])
-
-    @property
     def worst_case(self) -> Optional[int]:
         """The most rounds of a lock-step model, or steps; None without convergence."""
-        found: Optional[int] = self.json["worst_steps"]
-        return found
+        return self.worst_steps
 
     @property
     def state_count(self) -> int:

@@ -7,8 +7,9 @@ import os
 from typing import Any, Dict, Hashable, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _headway
+from ._answers import PlanAnswer
 from ._arguments import PathLike, distinct, read, whole, word
-from ._table import Answer, Svg
+from ._table import Svg
 
 #: Who may not be down together: groups, a graph of networkx, or the path of a file.
 Conflicts = Union[PathLike, Iterable[Iterable[Hashable]], Any]
@@ -16,7 +17,7 @@ Conflicts = Union[PathLike, Iterable[Iterable[Hashable]], Any]
 Together = Union[PathLike, Mapping[str, Iterable[Hashable]], None]
 
 
-class Plan(Answer):
+class Plan(PlanAnswer):
     """An order of the ring in which members in conflict are near one another.
 
     Members are those that were given; `json` has their names instead.
@@ -34,26 +35,6 @@ class Plan(Answer):
     def order(self) -> List[Any]:
         """The members in the order of the ring; places by their names."""
         return self._those(self.json["order"])
-
-    @property
-    def separation(self) -> int:
-        """d: members in conflict are less than this many hops apart."""
-        return int(self.json["separation"])
-
-    @property
-    def tokens(self) -> int:
-        """m: as many may be down at a time. 1 means one at a time; `because` says why."""
-        return int(self.json["tokens"])
-
-    @property
-    def lower_bound(self) -> int:
-        """The separation that no order can undercut."""
-        return int(self.json["lower_bound"])
-
-    @property
-    def optimal(self) -> bool:
-        """Whether no order has a smaller separation."""
-        return bool(self.json["optimal"])
 
     @property
     def go_together(self) -> Optional[List[List[Any]]]:

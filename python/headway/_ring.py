@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 from . import _headway
+from ._answers import ForecastAnswer, RunAnswer, WorstAnswer
 from ._arguments import Delays, PathLike, Progress, callback, delays as which, need, optional, read, threads as how_many
 from ._arguments import whole, word
-from ._table import Answer, Svg, Table
+from ._table import Svg, Table
 
 MAX_DRAWN = 400
 
@@ -220,39 +221,7 @@ class State:
         return f"State(round={self.round}, processes={len(self._columns[0]) // 4})"
 
 
-class Settles(Answer):
-    """When a ring settles; `json` has everything that the command line prints."""
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds were run or forecast."""
-        return int(self.json["rounds"])
-
-    @property
-    def legitimate(self) -> bool:
-        """Whether the last state is legitimate."""
-        return bool(self.json["legitimate"])
-
-    @property
-    def legitimate_at(self) -> Optional[int]:
-        """The first round after which the ring is legitimate for good; None if it is not."""
-        found: Optional[int] = self.json["legitimate_at"]
-        return found
-
-    @property
-    def last_rest(self) -> Optional[int]:
-        """The last round after which a token rests; None if none does."""
-        found: Optional[int] = self.json["last_rest"]
-        return found
-
-    @property
-    def desiderata(self) -> Dict[str, Optional[bool]]:
-        """D1 to D5; None where it is too early to say."""
-        found: Dict[str, Optional[bool]] = self.json["desiderata"]
-        return found
-
-
-class Outcome(Settles):
+class Outcome(RunAnswer):
     """What a run has shown."""
 
     def __init__(self, found: Dict[str, Any], recorded: Optional[Tuple[bytes, bytes]]) -> None:
@@ -285,7 +254,7 @@ class Wait(NamedTuple):
     last: int
 
 
-class Forecast(Settles):
+class Forecast(ForecastAnswer):
     """The whole future of a ring."""
 
     def __init__(self, of: _headway.Instance, rounds: Optional[int], found: Dict[str, Any]) -> None:
@@ -315,7 +284,7 @@ class Forecast(Settles):
         return Svg(self._of.svg(self._rounds))
 
 
-class WorstCase(Answer):
+class WorstCase(WorstAnswer):
     """The worst case over all initial states, and a state that attains it."""
 
     def __init__(self, found: Dict[str, Any], start: Ring) -> None:
@@ -325,12 +294,12 @@ class WorstCase(Answer):
     @property
     def last_rest(self) -> int:
         """From any state, no token rests after a later round."""
-        return int(self.json["worst_last_rest"])
+        return self.worst_last_rest
 
     @property
     def legitimate_at(self) -> int:
         """From any state, the ring is legitimate after this round at the latest."""
-        return int(self.json["worst_legitimate_at"])
+        return self.worst_legitimate_at
 
 
 def worst_case(

@@ -7,12 +7,13 @@ import warnings
 from typing import Any, Dict, Hashable, List, Optional, Tuple
 
 from . import _headway
+from ._answers import WalkAnswer
 from ._arguments import distinct, optional, whole, word
 from ._ring import Ring
-from ._table import Answer, Svg
+from ._table import Svg
 
 
-class Walk(Answer):
+class Walk(WalkAnswer):
     """A closed walk that visits every node, and how far apart it keeps tokens.
 
     Nodes are those of the graph; `json` has their names instead.
@@ -29,31 +30,14 @@ class Walk(Answer):
         return [self._nodes[name] for name in self.json["walk"]]
 
     @property
-    def token_positions(self) -> List[int]:
-        """Where on the walk the tokens start, evenly spread."""
-        return list(self.json["token_positions"])
-
-    @property
-    def distance_kept(self) -> Optional[int]:
-        """The least distance between two tokens in the network, at all times; None for one token."""
-        found: Optional[int] = self.json["distance_kept"]
-        return found
-
-    @property
-    def upper_bound(self) -> Optional[int]:
-        """What no walk exceeds."""
-        found: Optional[int] = self.json["upper_bound"]
-        return found
-
-    @property
     def proved_best(self) -> bool:
         """Whether no walk of any length keeps more."""
-        return bool(self.json["proved_best_for_any_length"])
+        return self.proved_best_for_any_length
 
     @property
     def separation(self) -> int:
         """How far apart the protocol keeps the tokens on the walk."""
-        return int(self.json["separation_on_walk"])
+        return self.separation_on_walk
 
     @property
     def visits(self) -> Dict[Hashable, int]:

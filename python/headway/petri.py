@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from . import _headway
+from ._answers import AnalysisAnswer
 from ._arguments import PathLike, optional, read, whole, word
 from ._ring import Ring
 from ._table import Answer, Svg
@@ -20,7 +21,7 @@ def _fraction(text: Optional[str]) -> Optional[Fraction]:
     return None if text is None else Fraction(text)
 
 
-class Analysis(Answer):
+class Analysis(AnalysisAnswer):
     """Everything that is found out about a net; where something is not known, `json` says why."""
 
     @property
@@ -33,30 +34,6 @@ class Analysis(Answer):
         """When each transition fires first in a schedule that repeats, exact."""
         times = self.json["eigenvector"]
         return None if times is None else [_fraction(time) for time in times]
-
-    @property
-    def transient(self) -> Optional[int]:
-        """The round from which on the net repeats itself."""
-        found: Optional[int] = self.json["transient"]
-        return found
-
-    @property
-    def live(self) -> Optional[bool]:
-        """Whether every transition can always fire again; None if not decided."""
-        found: Optional[bool] = self.json["live"]
-        return found
-
-    @property
-    def bounded(self) -> Optional[bool]:
-        """Whether no place fills up without end; None if not decided."""
-        found: Optional[bool] = self.json["bounded"]
-        return found
-
-    @property
-    def critical_circuit(self) -> Optional[List[str]]:
-        """The places of a circuit that sets the pace."""
-        found: Optional[List[str]] = self.json["critical_circuit"]
-        return found
 
 
 class Separated(Answer):

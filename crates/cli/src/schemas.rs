@@ -1,4 +1,5 @@
-//! `schemas/v1` and docs/json.md, made from the types of the answers:
+//! What is made from the types of the answers: `schemas/v1`, docs/json.md, the tables of
+//! crates/dashboard/API.md, and Python's types.
 //! `HEADWAY_UPDATE=1 cargo test -p headway --bin headway schemas` writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,9 @@ use headway_answer as answer;
 use headway_service as service;
 
 use crate::command;
+
+mod interface;
+mod python;
 
 /// Names of files, what prints it, and its schema.
 type Schemas = Vec<(&'static str, &'static str, Value)>;
@@ -277,7 +281,18 @@ fn files() -> Vec<(String, String)> {
         }
         files.push((format!("schemas/v1/{name}.json"), format!("{whole:#}\n")));
     }
+    let schema_of = |name: &str| {
+        let path = format!("schemas/v1/{name}.json");
+        let (_, text) = files
+            .iter()
+            .find(|(own, _)| *own == path)
+            .expect("a schema");
+        serde_json::from_str(text).expect("JSON")
+    };
+    let types = python::text(schema_of);
+    files.push(("python/headway/_answers.py".into(), types));
     files.push(("docs/json.md".into(), document(&known)));
+    files.push(("crates/dashboard/API.md".into(), interface::text()));
     files
 }
 

@@ -9,6 +9,7 @@ mod guard;
 mod rates;
 mod server;
 
+pub use api::document;
 pub use assets::{PageWeight, page_weight};
 pub use guard::{Embedder, Secret};
 pub use headway_page::Limits;

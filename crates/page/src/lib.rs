@@ -5,8 +5,12 @@ mod api;
 #[cfg(test)]
 mod damage;
 mod desk;
+#[cfg(not(target_family = "wasm"))]
+pub mod document;
 mod error;
+mod exchange;
 mod limits;
+mod routes;
 pub mod runs;
 mod time;
 

@@ -1,10 +1,11 @@
 //! How much of everything is taken on.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Limits on sizes, numbers and rates. A request beyond one is refused with a
 /// sentence that names it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Limits {
     /// Processes of a ring.
     pub processes: u64,

@@ -34,6 +34,7 @@ pub use error::SettingsError;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Number of processes on the ring [default: 24]
@@ -65,6 +66,7 @@ pub struct Settings {
         feature = "clap",
         arg(long, value_name = "WHICH", help_heading = "Ring")
     )]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
     pub delays: Option<Delays>,
     /// The initial state [default: random]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,6 +95,7 @@ macro_rules! words {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[derive(Display, EnumMessage, EnumString, VariantArray, VariantNames)]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[serde(rename_all = "kebab-case")]
         #[strum(serialize_all = "kebab-case")]
         pub enum $name { $($(#[$says])* $word,)* }

@@ -8,14 +8,11 @@ use axum::routing::{MethodRouter, get};
 use headway_draw::escape::xml;
 use serde_json::Value;
 
+use super::document;
 use crate::server::App;
 
-/// Kept by hand; the tests compare every request and answer with it.
-const DOCUMENT: &str = include_str!("../../openapi.json");
-
 pub(super) fn add(router: Router<App>) -> Router<App> {
-    let mut document: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
-    document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
+    let document = document();
     let page = page(&document);
     router
         .route(
@@ -180,7 +177,7 @@ mod tests {
     /// somewhere to go.
     #[test]
     fn the_page_shows_the_whole_document() {
-        let document: Value = serde_json::from_str(DOCUMENT).unwrap();
+        let document = document();
         let page = page(&document);
         for (path, _) in object(&document["paths"]) {
             assert!(page.contains(&format!("<code>{path}</code>")), "{path}");

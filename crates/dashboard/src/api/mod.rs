@@ -7,7 +7,9 @@ use axum::body::Bytes;
 use axum::extract::FromRequest;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
+use headway_page::document::{Document, Operation};
+use headway_page::runs::Frame;
 use headway_page::{ApiError, Desk, Request};
 use tokio::sync::Semaphore;
 
@@ -16,16 +18,95 @@ mod events;
 mod fleet;
 
 use crate::error::{Refused, sent};
+use crate::fleet::FleetView;
 use crate::server::App;
 
+/// What is answered here and not at a desk.
+fn table() -> [(Operation<'static>, MethodRouter<App>); 5] {
+    const NO_FLEET: (u16, &str) = (404, "no fleet is watched");
+    [
+        (
+            Operation {
+                method: "GET",
+                path: "/api/runs/{id}/events",
+                about: "Watch a run: a frame at once and whenever it moves or changes. At most \
+                        `frames_per_second`, fewer when frames are large (4 MB a second); above \
+                        that rounds are left out. A slow reader gets fewer frames, never late \
+                        ones. A comment every 15 s keeps the connection",
+                parameters: &[("key", "Of whoever presents the run, if somebody does.")],
+                answer: |document| document.events::<Frame>("frame"),
+                refusals: &[
+                    (404, "there is no such run"),
+                    (503, "too many are watching"),
+                ],
+            },
+            get(events::events),
+        ),
+        (
+            Operation {
+                method: "GET",
+                path: "/api/fleet",
+                about: "What the nodes say",
+                parameters: &[],
+                answer: Document::answer::<FleetView>,
+                refusals: &[NO_FLEET],
+            },
+            get(fleet::fleet),
+        ),
+        (
+            Operation {
+                method: "GET",
+                path: "/api/fleet/events",
+                about: "Watch the fleet",
+                parameters: &[],
+                answer: |document| document.events::<FleetView>("fleet"),
+                refusals: &[NO_FLEET],
+            },
+            get(fleet::events),
+        ),
+        (
+            Operation {
+                method: "POST",
+                path: "/api/fleet/rollouts/{name}/{what}",
+                about: "Pause, resume or abort a roll-out",
+                parameters: &[],
+                answer: Document::done,
+                refusals: &[
+                    (403, "started without --node-socket"),
+                    NO_FLEET,
+                    (502, "the node says no"),
+                ],
+            },
+            post(fleet::order),
+        ),
+        (
+            Operation {
+                method: "POST",
+                path: "/api/fleet/nodes/{name}/{what}",
+                about: "Kill a node of a demonstration, or start those again that were killed",
+                parameters: &[],
+                answer: Document::done,
+                refusals: &[(403, "no demonstration"), NO_FLEET],
+            },
+            post(fleet::demonstrate),
+        ),
+    ]
+}
+
 pub(crate) fn router() -> Router<App> {
-    let router = Router::new()
-        .route("/api/runs/{id}/events", get(events::events))
-        .route("/api/fleet", get(fleet::fleet))
-        .route("/api/fleet/events", get(fleet::events))
-        .route("/api/fleet/rollouts/{name}/{what}", post(fleet::order))
-        .route("/api/fleet/nodes/{name}/{what}", post(fleet::demonstrate));
-    docs::add(router)
+    let routes = table().into_iter();
+    docs::add(routes.fold(Router::new(), |router, (operation, handler)| {
+        router.route(operation.path, handler)
+    }))
+}
+
+/// The whole interface described, as an OpenAPI document.
+pub fn document() -> serde_json::Value {
+    let mut document = Document::new();
+    for (operation, _) in &table() {
+        document.add(operation);
+    }
+    document.finish()
 }
 
 /// How long a body may take, so that nobody holds a connection forever.

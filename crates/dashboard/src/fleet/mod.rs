@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::{RwLock, watch};
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(2_500);
 pub const MAX_NODES: usize = 1_000;
 
 /// What the nodes of a fleet say.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetView {
     /// How often each is asked.
     pub polled_every_ms: u64,
@@ -47,7 +48,7 @@ pub struct FleetView {
 }
 
 /// What one node says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeView {
     /// Where it is.
     pub url: String,
@@ -63,7 +64,7 @@ pub struct NodeView {
 
 /// What a node says of itself. Fields that it leaves out are empty, and those that are
 /// not known here are passed on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NodeStatus {
     /// Its name.
@@ -102,7 +103,7 @@ impl NodeStatus {
 }
 
 /// A token that a node holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Holding {
     /// Which.

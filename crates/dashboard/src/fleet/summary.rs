@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::NodeView;
@@ -11,7 +12,7 @@ use super::NodeView;
 const STANDS_AFTER: Duration = Duration::from_secs(10);
 
 /// The picture that all answers make together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Nodes that answer.
     pub reachable: usize,
@@ -36,7 +37,7 @@ pub struct Summary {
 }
 
 /// Why tokens do not move.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingView {
     /// For how long.
     pub since_ms: u64,
@@ -49,7 +50,7 @@ pub struct StandingView {
 }
 
 /// A token and who holds it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HolderView {
     /// Which token.
     pub token: u64,
@@ -64,7 +65,7 @@ pub struct HolderView {
 }
 
 /// A node that is not heard.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SilentView {
     /// Whom.
     pub name: String,

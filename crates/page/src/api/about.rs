@@ -1,11 +1,12 @@
 //! What the server is.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::limits::Limits;
 
 /// What the server is.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct About {
     /// Of Headway.
     version: &'static str,

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use bytes::Bytes;
 use http::StatusCode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
+use crate::exchange::TableFile;
 
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -15,11 +16,13 @@ mod parquet_file;
 const MAX_CELLS: usize = 2_000_000;
 
 /// A table, by columns.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Chart {
+    /// How many.
     rows: usize,
+    /// In their order.
     columns: Vec<Column>,
-    /// What to draw along.
+    /// What to draw along: of a sweep, what was varied most.
     x: Option<String>,
     /// What to draw.
     y: Vec<String>,
@@ -28,15 +31,16 @@ pub(crate) struct Chart {
 }
 
 /// A column.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Column {
+    /// As in the first line.
     name: String,
     #[serde(flatten)]
     values: Values,
 }
 
 /// What is in a column; nothing where a field is empty.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", content = "values", rename_all = "lowercase")]
 pub(crate) enum Values {
     /// Numbers.
@@ -46,11 +50,11 @@ pub(crate) enum Values {
 }
 
 /// Open a table of results as columns to draw
-pub(crate) fn chart(kind: &str, body: &Bytes) -> Result<Chart, ApiError> {
-    match kind {
-        "text/csv" => read_csv(body),
+pub(crate) fn chart(file: &TableFile) -> Result<Chart, ApiError> {
+    match file.kind.as_str() {
+        "text/csv" => read_csv(&file.bytes),
         #[cfg(feature = "parquet")]
-        "application/vnd.apache.parquet" => parquet_file::read(body.clone()),
+        "application/vnd.apache.parquet" => parquet_file::read(file.bytes.clone()),
         #[cfg(not(feature = "parquet"))]
         "application/vnd.apache.parquet" => Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -6,6 +6,7 @@ use headway_sim::forecast::Forecast;
 use headway_sim::placement::Delays;
 use headway_sim::seed::{DEFAULT_SEED, Purpose, Random};
 use headway_sim::settings::Settings;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
@@ -20,7 +21,7 @@ const SETTLING_POINTS: u64 = 24;
 const SAMPLED_PROCESSES: u64 = 20_000_000;
 
 /// Which rings.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FlowParams {
     /// n.
@@ -28,6 +29,7 @@ pub(crate) struct FlowParams {
     /// d.
     separation: u64,
     /// Which processes delay, as for a run.
+    #[schemars(with = "String")]
     delays: Delays,
     /// The seed of every random choice.
     seed: u64,
@@ -45,22 +47,26 @@ impl Default for FlowParams {
 }
 
 /// Flow against density.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Flow {
+    /// n.
     processes: u64,
+    /// d.
     separation: u64,
     /// The most tokens without a jam: ⌊n/d⌋.
     threshold: u64,
+    /// At most 200 numbers of tokens, up to 2n/d.
     points: Vec<FlowPoint>,
 }
 
 /// The flow with this many tokens.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FlowPoint {
+    /// m.
     tokens: u64,
     /// Tokens per process.
     density: f64,
-    /// Tokens that pass a process per round, counted.
+    /// Tokens that pass a process per round, counted over the forecast from a random start.
     flow: f64,
     /// min(m/n, 1/d).
     theory: f64,
@@ -129,7 +135,7 @@ fn counted_flow(ring: &Ring, start: &Configuration) -> Result<f64, ApiError> {
 }
 
 /// Which rings.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SettlingParams {
     /// n.
@@ -157,22 +163,32 @@ impl Default for SettlingParams {
 }
 
 /// Time to settle against the number of delays.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Settling {
+    /// Starts for each number of delays.
     samples: u64,
+    /// The seed of every random choice.
     seed: u64,
+    /// About 24 numbers of delays, from 1 to n, at random places.
     points: Vec<SettlingPoint>,
 }
 
 /// Rounds until legitimate with this many delays.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SettlingPoint {
+    /// How many delay.
     delays: u64,
+    /// The fewest.
     least: u64,
+    /// A twentieth took no more.
     p5: u64,
+    /// Half took no more.
     median: u64,
+    /// On average.
     mean: f64,
+    /// A twentieth took more.
     p95: u64,
+    /// The most.
     most: u64,
     /// The largest proved worst case of the placements sampled.
     worst: u64,

@@ -6,15 +6,17 @@ use headway_core::chain::Chain;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 use headway_sim::open_chain::{Arrivals, ArrivalsSyntax, OpenChain};
 use headway_sim::seed::DEFAULT_SEED;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
+use crate::exchange::word;
 
 /// Process-rounds of one answer.
 const MAX_WORK: u64 = 200_000;
 
 /// Which chain.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ChainParams {
     /// How many processes, at least 2.
@@ -23,7 +25,7 @@ pub(crate) struct ChainParams {
     separation: u32,
     /// How many rounds.
     rounds: u64,
-    /// `burst:K`, `every:K` or `random:P%`.
+    /// `burst:K` (all in round 1), `every:K` rounds or `random:P%` a round.
     arrivals: String,
     /// Tokens that are scattered over it at the start.
     scrambled: u32,
@@ -45,26 +47,32 @@ impl Default for ChainParams {
 }
 
 /// A run of the open chain.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ChainRun {
+    /// How many.
     processes: u64,
+    /// d.
     separation: u32,
+    /// How many.
     rounds: u64,
     /// The states 0 to `rounds`.
     frames: Vec<ChainFrame>,
 }
 
 /// A state of the open chain.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ChainFrame {
+    /// After which round.
     round: u64,
-    /// Token, process, resting.
+    /// Token, process, whether it rests; tokens are numbered as they arrive.
     at: Vec<(u64, u32, bool)>,
     /// Of the first process, the only one that delays.
     counter: i32,
     /// The smallest distance from the second process on.
     closest: Option<u64>,
+    /// Tokens that have arrived.
     arrived: u64,
+    /// Tokens that have left.
     left: u64,
 }
 
@@ -112,7 +120,7 @@ pub(crate) fn chain(asked: &ChainParams) -> Result<ChainRun, ApiError> {
 }
 
 /// Which ring.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct AsynchronyParams {
     /// n.
@@ -122,6 +130,7 @@ pub(crate) struct AsynchronyParams {
     /// Ticks for a round.
     pace: u64,
     /// Who is activated.
+    #[schemars(schema_with = "word::<Schedule>")]
     schedule: Schedule,
     /// How many frames; n activations between two.
     steps: u64,
@@ -143,22 +152,28 @@ impl Default for AsynchronyParams {
 }
 
 /// A run without lock-step.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct AsynchronyRun {
+    /// n.
     processes: u64,
+    /// As many as fit: n/g.
     tokens: u64,
+    /// g, as the protocol is set.
     separation: u32,
+    /// Ticks for a round, p.
     pace: u64,
-    /// What the true distance never falls below.
+    /// What the true distance never falls below: g - ⌊(g + p)/(p + 1)⌋.
     promised: u64,
     /// The smallest true distance at any time.
     closest: u64,
+    /// One after each step of n activations.
     frames: Vec<AsynchronyFrame>,
 }
 
 /// A moment of a run without lock-step.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct AsynchronyFrame {
+    /// After how many steps.
     step: u64,
     /// Of every process.
     ticks: Vec<u64>,

@@ -2,6 +2,7 @@
 //! round.
 
 use headway_core::{Configuration, Measuring, Process, Program};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
@@ -9,7 +10,7 @@ use crate::limits::Limits;
 use crate::runs::{Run, Tale, moving_block_listing};
 
 /// Which rounds.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rounds {
     /// The state that the first begins with; by default the current one.
@@ -27,7 +28,7 @@ fn one() -> u64 {
 const TOLD: u64 = 20_000;
 
 /// Which lines are executed in the rounds that follow a state.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Lines {
     /// The state that the first round begins with.
     round: u64,
@@ -36,12 +37,12 @@ pub(crate) struct Lines {
     /// The number of each process's program in `programs`.
     program_of: Vec<u8>,
     /// For every round, until the next fault or as many as there is room for, and for every
-    /// process the lines that it executes: bit k stands for line k.
+    /// process the lines that it executes: bit k stands for line k of its program.
     executed: Vec<Vec<u32>>,
 }
 
 /// A program.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Listing {
     /// As in state files.
     name: String,

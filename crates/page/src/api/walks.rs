@@ -8,6 +8,7 @@ use headway_walk::walk::kept::{self, Offsets};
 use headway_walk::walk::search::{self, Method, Request};
 use headway_walk::{Network, Walk, network::layout, walk::file};
 use http::StatusCode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ApiError;
@@ -16,7 +17,7 @@ use crate::runs::RunSettings;
 use headway_sim::Settings;
 
 /// Which network, and for how many tokens.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WalkRequest {
     /// `grid:RxC`, `torus:RxC`, `star:N`, `line:N`, `ring:N`, `tree:N`,
@@ -24,7 +25,8 @@ pub(crate) struct WalkRequest {
     generator: Option<String>,
     /// Or a file.
     file: Option<NetworkFile>,
-    /// How hard to look [default: quick]
+    /// How hard to look: `quick` finds the best walk up to 36 nodes, and a short one beyond
+    /// [default: quick]
     method: Option<MethodName>,
     /// How many tokens; by default as in a walk file, else 2.
     tokens: Option<usize>,
@@ -34,7 +36,7 @@ pub(crate) struct WalkRequest {
 }
 
 /// How hard to look for a walk.
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MethodName {
     /// The best walk over a few nodes, a short one over more.
@@ -54,7 +56,7 @@ fn default_seed() -> u64 {
 }
 
 /// A network file: GraphML, DOT, an edge list, node-link JSON; or a walk file.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NetworkFile {
     /// Its ending tells the format.
@@ -64,15 +66,19 @@ pub(crate) struct NetworkFile {
 }
 
 /// A network with a walk.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct WalkView {
+    /// All nodes.
     nodes: Vec<WalkNode>,
+    /// From which node to which.
     links: Vec<(u32, u32)>,
     /// Whether every link goes both ways.
     symmetric: bool,
     /// The node at every position of the walk.
     walk: Vec<u32>,
+    /// How many.
     tokens: usize,
+    /// Of the walk, in hops.
     length: usize,
     /// On the walk.
     separation: usize,
@@ -80,7 +86,9 @@ pub(crate) struct WalkView {
     distance_kept: Option<u32>,
     /// What no walk exceeds.
     upper_bound: Option<u32>,
+    /// Why.
     upper_bound_because: Option<String>,
+    /// Whether no walk keeps a larger distance.
     proved_best: bool,
     /// What found it.
     method: String,
@@ -89,10 +97,13 @@ pub(crate) struct WalkView {
 }
 
 /// A node.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct WalkNode {
+    /// As in the file.
     name: String,
+    /// To the right, in a box whose longer side is 1.
     x: f64,
+    /// Downwards, in the same box.
     y: f64,
     /// Where on the walk it is.
     positions: Vec<u32>,

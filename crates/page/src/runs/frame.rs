@@ -1,6 +1,7 @@
 //! One state of a run as it is shown.
 
 use headway_core::{Configuration, Ring, Round};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::class::ClassView;
@@ -10,11 +11,11 @@ use crate::error::ApiError;
 use crate::limits::Limits;
 
 /// One state of a run as it is shown.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Frame {
     /// Which run.
     pub run: String,
-    /// Grows when the run's segments change.
+    /// Grows when the run's segments change: then the run is worth asking for again.
     pub version: u64,
     /// The round that leads to this state.
     pub round: u64,
@@ -26,18 +27,22 @@ pub struct Frame {
     pub playing: bool,
     /// Rounds a second.
     pub speed: f64,
-    /// At which process each token is.
+    /// At which process each token is. Tokens keep their number for good, also through faults;
+    /// token k+1 starts behind token k.
     pub at: Vec<u32>,
-    /// The tokens that rest; the others are queued.
+    /// The tokens that rest; the others are queued and will arrive at the next process in the
+    /// next round.
     pub resting: Vec<u32>,
-    /// Process and value of the counters that are not 0; none for large rings.
+    /// Process and value of the counters that are not 0, ascending; null on rings of more than
+    /// `limits.counters_up_to` processes.
     pub counters: Option<Vec<(u32, i32)>>,
-    /// The smallest distance between successive tokens.
+    /// The smallest distance between successive tokens, in hops; of one token, n.
     pub closest: Option<u64>,
     /// Legitimate, or which clause fails where.
     #[serde(flatten)]
     pub legitimacy: LegitimacyView,
-    /// Whether D1 to D5 hold; null: too early to judge.
+    /// Whether D1 to D5 hold; null: too early to judge (D2 to D4 before the state is
+    /// legitimate, D5 before it has recovered). In a jam D5 does not.
     pub holds: [Option<bool>; 5],
     /// Fewest and most visits of a process since the state became legitimate.
     pub visits: Option<(u64, u64)>,
@@ -49,7 +54,7 @@ pub struct Frame {
 }
 
 /// Legitimate, or the first clause that fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LegitimacyView {
     /// Whether the state is legitimate.
     pub legitimate: bool,
@@ -62,7 +67,7 @@ pub struct LegitimacyView {
 }
 
 /// The variables of a measuring process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MeasuringView {
     /// Where.
     pub process: u32,

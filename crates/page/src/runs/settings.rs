@@ -6,6 +6,7 @@ use headway_core::{Configuration, Ring, Separation};
 use headway_sim::moving_block::MovingBlockRun;
 use headway_sim::settings::{RingProgram, Settings, SettingsError};
 use headway_sim::{StateFile, state_file};
+use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, IntoDeserializer as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -16,12 +17,14 @@ use crate::error::ApiError;
 use crate::limits::Limits;
 
 /// What a run is made from. The same settings make the same run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(default)]
 pub struct RunSettings {
     /// The ring and its initial state, by numbers and words.
     #[serde(flatten)]
     pub ring: Settings,
-    /// A state file, as an object or as its text, instead of all of the above but the seed.
+    /// A state file instead of all of the above but the seed: as an object, or as its text,
+    /// whose errors name line and column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<Value>,
     /// Faults, in the order in which they strike.

@@ -1,5 +1,6 @@
 //! A run as it is described.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::frame::Frame;
@@ -10,13 +11,13 @@ use super::tale::Tale;
 use crate::error::ApiError;
 
 /// A run as it is described.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunView {
     /// Its name.
     pub id: String,
-    /// Grows when segments change.
+    /// Grows when segments change: by a fault, or another ring.
     pub version: u64,
-    /// What makes the same run again.
+    /// What makes the same run again, as a link has it.
     pub settings: RunSettings,
     /// n.
     pub processes: u64,
@@ -42,7 +43,7 @@ pub struct RunView {
 }
 
 /// What follows from the start or a fault. Rounds are those of the run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SegmentView {
     /// Since which round.
     pub from: u64,
@@ -56,11 +57,13 @@ pub struct SegmentView {
     pub feasible: bool,
     /// Whether tokens come to rest no more from some round on.
     pub settles: bool,
-    /// The first round with a legitimate state.
+    /// The first round with a legitimate state; null: never, or, of a ring that measures, not
+    /// found by running it.
     pub legitimate_at: Option<u64>,
     /// The last round after which a token rests.
     pub last_rest: Option<u64>,
-    /// The latest that `legitimate_at` could have been, whatever the fault left.
+    /// The latest that `legitimate_at` could have been, whatever the fault left; null: never,
+    /// or not known, as rings that measure have no closed form.
     pub worst_legitimate_at: Option<u64>,
     /// The latest that `last_rest` could have been.
     pub worst_last_rest: Option<u64>,
@@ -71,7 +74,7 @@ pub struct SegmentView {
 }
 
 /// How a ring with too many tokens jams.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JamView {
     /// Since this round at the latest.
     pub from: u64,
@@ -82,7 +85,7 @@ pub struct JamView {
 }
 
 /// A place where every token waits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueView {
     /// Where.
     pub process: u32,
@@ -91,7 +94,7 @@ pub struct QueueView {
 }
 
 /// A desired property.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DesiderataView {
     /// `D1` to `D5`.
     pub name: String,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use headway_core::tokens::Tokens;
 use headway_core::{Configuration, Round};
 use headway_sim::forecast::Forecast;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{LegitimacyView, counters};
@@ -14,19 +15,22 @@ use crate::error::ApiError;
 use crate::limits::Limits;
 
 /// A stretch of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// Grows when the run's segments change.
     pub version: u64,
     /// The first state.
     pub from: u64,
-    /// How many rounds are told.
+    /// How many rounds are told: less than were asked for where the answer would be too long
+    /// (`limits.window_points`). Then ask on from there.
     pub rounds: u64,
     /// How many were asked for.
     pub asked: u64,
-    /// The ways of all tokens, cut by faults.
+    /// The ways of all tokens. A fault ends all and begins new ones in the same round.
     pub ways: Vec<Way>,
-    /// Counters in the first state that are not 0; none for large rings.
+    /// Counters in the first state that are not 0, as in a frame. From there on, a delay that
+    /// releases a token has d-1 in the state in which it is queued there, and one less every
+    /// round down to 0.
     pub counters: Option<Vec<(u32, i32)>>,
     /// The first verdict and every change of it; none when it takes too long.
     pub verdicts: Option<Vec<LegitimacyFrom>>,
@@ -39,18 +43,21 @@ pub struct Window {
 }
 
 /// The way of a token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Way {
     /// Which.
     pub token: u32,
-    /// Round and hop: straight lines between them.
+    /// Round and hop, with straight lines between them, of one hop a round (it moves) or none;
+    /// a token of a moving block may make several hops in a round. The hop modulo n is the
+    /// process; a way begins with a hop below n.
     pub points: Vec<(u64, u64)>,
-    /// First and last round in which it rests, and where.
+    /// First and last state in which it rests, and where, clipped to the window. In the state
+    /// after the last it is still there, but queued.
     pub rests: Vec<(u64, u64, u32)>,
 }
 
 /// A verdict and since when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LegitimacyFrom {
     /// Since when.
     pub round: u64,
@@ -60,7 +67,7 @@ pub struct LegitimacyFrom {
 }
 
 /// A measured base and since when.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BaseFrom {
     /// Since when.
     pub round: u64,
@@ -71,7 +78,7 @@ pub struct BaseFrom {
 }
 
 /// A fault in a window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultAt {
     /// After which round.
     pub round: u64,

@@ -217,6 +217,7 @@ pub(crate) fn a_server_dies_under_a_shared_run(browser: &mut Browser, base: &str
         "ERR_EMPTY_RESPONSE",
         "ERR_INCOMPLETE_CHUNKED_ENCODING",
         "ERR_CONNECTION",
+        "ERR_SOCKET_NOT_CONNECTED",
         "404",
         "NetworkError",
         "can’t establish a connection",
