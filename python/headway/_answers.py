@@ -149,22 +149,22 @@ class ForecastAnswer(Answer):
     min_distance_after: Optional[int]
     """Smallest distance between successive tokens, in hops, since all is well."""
 
-    visits: Optional[Any]
+    visits: Optional[Dict[str, Any]]
     """Fewest and most visits of a process since the state is legitimate; null: it is not."""
 
-    desiderata: Any
+    desiderata: Dict[str, Any]
     """Whether each of the five desired properties held."""
 
     legitimate: bool
     """Whether the state is legitimate; of a run, its last state."""
 
-    recoveries: List[Any]
+    recoveries: List[Dict[str, Any]]
     """The faults in order, with the recovery from each: in rounds where the ring runs in lock-step, in seconds where it is real."""
 
-    jam: Optional[Any]
+    jam: Optional[Dict[str, Any]]
     """What a ring with more tokens than fit does forever."""
 
-    states: List[Any]
+    states: List[Dict[str, Any]]
     """States in the form of the state file, with the round that led there."""
 
 
@@ -210,7 +210,7 @@ class AnalysisAnswer(Answer):
     largest_bound: Optional[int]
     """The most tokens that any place can have."""
 
-    invariants: Optional[List[Any]]
+    invariants: Optional[List[Dict[str, Any]]]
     """Places whose tokens are always the same in number."""
 
     why_no_cycle_time: Optional[str]
@@ -243,10 +243,10 @@ class AnalysisAnswer(Answer):
     why_no_transient: Optional[str]
     """Why it is not known."""
 
-    published_bounds: List[Any]
+    published_bounds: List[Dict[str, Any]]
     """Bounds of the transient from the literature."""
 
-    as_ring: Optional[Any]
+    as_ring: Optional[Dict[str, Any]]
     """The ring that the net stands for; null: it stands for none."""
 
     why_live: Optional[str]
@@ -270,25 +270,25 @@ class AnalysisAnswer(Answer):
     markings: Optional[int]
     """How many markings can be reached; null: not all were made."""
 
-    p_invariants: Optional[List[Any]]
+    p_invariants: Optional[List[Dict[str, Any]]]
     """Minimal weighted sums of tokens that no firing changes; null: not all were found, or not asked."""
 
     why_no_p_invariants: Optional[str]
     """Why they are not known."""
 
-    t_invariants: Optional[List[Any]]
+    t_invariants: Optional[List[Dict[str, Any]]]
     """Minimal numbers of firings that change no marking; null: not all were found, or not asked."""
 
     why_no_t_invariants: Optional[str]
     """Why they are not known."""
 
-    siphons: Optional[List[Any]]
+    siphons: Optional[List[Dict[str, Any]]]
     """Minimal sets of places that stay empty once they are; null: not all were found, or not asked."""
 
     why_no_siphons: Optional[str]
     """Why they are not known."""
 
-    traps: Optional[List[Any]]
+    traps: Optional[List[Dict[str, Any]]]
     """Minimal sets of places that stay marked once they are; null: not all were found, or not asked."""
 
     why_no_traps: Optional[str]
@@ -383,16 +383,16 @@ class RunAnswer(Answer):
     min_distance_after: Optional[int]
     """Smallest distance between successive tokens, in hops, since all is well."""
 
-    visits: Optional[Any]
+    visits: Optional[Dict[str, Any]]
     """Fewest and most visits of a process since the state is legitimate; null: it is not."""
 
-    desiderata: Any
+    desiderata: Dict[str, Any]
     """Whether each of the five desired properties held."""
 
     legitimate: bool
     """Whether the state is legitimate; of a run, its last state."""
 
-    recoveries: List[Any]
+    recoveries: List[Dict[str, Any]]
     """The faults in order, with the recovery from each: in rounds where the ring runs in lock-step, in seconds where it is real."""
 
     believed: List[Optional[int]]
@@ -401,7 +401,7 @@ class RunAnswer(Answer):
     all_believe_at: Optional[int]
     """The round since which all processes that measure believe in ⌊n/m⌋; null: not yet."""
 
-    over_network: Optional[Any]
+    over_network: Optional[Dict[str, Any]]
     """Distances between tokens in the network below the ring."""
 
 
@@ -459,16 +459,16 @@ class WalkAnswer(Answer):
     rounds_between_visits: Dict[str, Any]
     """Fewest and most rounds between two visits of each node."""
 
-    equal_visits: Any
+    equal_visits: Dict[str, Any]
     """Whether all nodes can be visited equally often while all tokens move."""
 
     hamiltonian_cycle: Optional[str]
     """Whether a walk visits every node exactly once: yes, no with the reason, or not found; null: not asked."""
 
-    capacity: Optional[List[Any]]
+    capacity: Optional[List[Dict[str, Any]]]
     """For each distance in the network: how far apart on the walk that is, and how many tokens keep it."""
 
-    kept_by_tokens: Optional[List[Any]]
+    kept_by_tokens: Optional[List[Dict[str, Any]]]
     """For each number of tokens: what they keep."""
 
     network: Any
@@ -520,5 +520,5 @@ class WorstAnswer(Answer):
     attained: bool
     """Whether the state given takes as long to be legitimate as the worst case."""
 
-    state: Any
+    state: Dict[str, Any]
     """A state in the form of the state file."""

@@ -1,4 +1,4 @@
-from typing import Dict, List, Optional, Tuple, Union, final
+from typing import Dict, List, Optional, Tuple, final
 
 from ._arguments import Callback
 
@@ -17,7 +17,6 @@ __all__ = [
     "check_protocol",
     "experiment",
     "forecast_many",
-    "sentence",
     "plan",
     "walk",
     "worst_case",
@@ -32,9 +31,10 @@ STARTS: List[str]
 _Columns = Tuple[bytes, bytes, bytes]
 
 class HeadwayError(ValueError):
-    """What was asked cannot be answered: `str()` says why, `help` what to do about it."""
+    """What was asked cannot be answered: `str()` says why, `help` what to do about it, `about` which argument is at fault."""
 
     help: Optional[str]
+    about: Optional[str]
 
 @final
 class Frame:
@@ -124,7 +124,6 @@ class Sweep:
     def findings(self, results: str) -> str: ...
     def figures(self, results: str) -> List[Tuple[str, str]]: ...
 
-def sentence(text: str) -> str: ...
 def forecast_many(
     text: str, first: int, end: int, threads: Optional[int], progress: Optional[Callback]
 ) -> Frame: ...
@@ -162,5 +161,5 @@ def walk(
     longest: Optional[int],
     seed: int,
     effort: int,
-) -> Union[Tuple[str, str, List[str]], str]: ...
+) -> Tuple[str, str, List[str]]: ...
 def experiment(name: str) -> Optional[str]: ...

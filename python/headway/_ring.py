@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 from . import _headway
 from ._answers import ForecastAnswer, RunAnswer, WorstAnswer
-from ._arguments import Delays, PathLike, Progress, callback, delays as which, need, optional, read, threads as how_many
+from ._arguments import LARGEST, Delays, PathLike, Progress, callback, delays as which, need, optional, read, threads as how_many
 from ._arguments import whole, word
 from ._table import Svg, Table
 
@@ -41,7 +41,17 @@ class Ring:
         limit: Optional[int] = None,
         horizon: Optional[int] = None,
     ) -> None:
-        settings = _settings(processes, tokens, separation, delays, program, start, seed, limit, horizon)
+        settings = _settings(
+            processes=processes,
+            tokens=tokens,
+            separation=separation,
+            delays=delays,
+            program=program,
+            start=start,
+            seed=seed,
+            limit=limit,
+            horizon=horizon,
+        )
         self._of = _headway.Instance.of_settings(settings)
 
     @classmethod
@@ -311,7 +321,9 @@ def worst_case(
     seed: Optional[int] = None,
 ) -> WorstCase:
     """The slowest start of all, in closed form; see :class:`Ring` for the arguments."""
-    settings = _settings(processes, tokens, separation, delays, None, "worst", seed, None, None)
+    settings = _settings(
+        processes=processes, tokens=tokens, separation=separation, delays=delays, start="worst", seed=seed
+    )
     found, start = _headway.worst_case(settings)
     return WorstCase(json.loads(found), Ring._new(start))
 
@@ -329,37 +341,31 @@ def forecast_many(
 ) -> Table:
     """When rings of one kind settle, one for each seed of a range: a table with the columns
     seed, legitimate_at and last_rest."""
-    settings = _settings(processes, tokens, separation, delays, None, start, None, None, None)
+    settings = _settings(processes=processes, tokens=tokens, separation=separation, delays=delays, start=start)
     if not isinstance(seeds, range) or seeds.step != 1:
         raise TypeError(f"seeds: expected a range in steps of 1, such as range(1000), not {seeds!r}")
     first, end = whole("seeds", seeds.start), whole("seeds", max(seeds.start, seeds.stop))
     return Table(_headway.forecast_many(settings, first, end, how_many(threads), callback(progress)))
 
 
-def _settings(
-    processes: Optional[int],
-    tokens: Optional[int],
-    separation: Optional[int],
-    delays: Optional[Delays],
-    program: Optional[str],
-    start: Optional[str],
-    seed: Optional[int],
-    limit: Optional[int],
-    horizon: Optional[int],
-) -> str:
-    words = {"program": (program, _headway.PROGRAMS), "start": (start, _headway.STARTS)}
-    settings: Dict[str, Any] = {
-        "processes": optional("processes", processes),
-        "tokens": optional("tokens", tokens),
-        "separation": optional("separation", separation),
-        "delays": which(delays),
-        "limit": optional("limit", limit, 2**32 - 1),
-        "horizon": optional("horizon", horizon, 2**32 - 1),
-        "seed": optional("seed", seed),
-    }
-    for name, (value, known) in words.items():
-        if value is not None and word(name, value) not in known:
+#: The largest number of those that are not up to 2^64-1.
+_MOST = {"limit": 2**32 - 1, "horizon": 2**32 - 1}
+
+
+def _settings(**given: Any) -> str:
+    """Settings as JSON; what is None is left out."""
+    words = {"program": _headway.PROGRAMS, "start": _headway.STARTS}
+    settings: Dict[str, Any] = {}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name == "delays":
+            settings[name] = which(value)
+        elif name not in words:
+            settings[name] = whole(name, value, _MOST.get(name, LARGEST))
+        elif word(name, value) in words[name]:
+            settings[name] = value
+        else:
             more = "; Ring.from_file(path) reads a state file" if name == "start" else ""
-            raise _headway.HeadwayError(f"{name}={value!r}: expected {', '.join(known)}{more}")
-        settings[name] = value
-    return json.dumps({name: value for name, value in settings.items() if value is not None})
+            raise _headway.HeadwayError(f"{name}={value!r}: expected {', '.join(words[name])}{more}")
+    return json.dumps(settings)

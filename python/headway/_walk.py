@@ -109,8 +109,6 @@ def walk(
         2009 if seed is None else whole("seed", seed),
         whole("effort", effort, most=1000, least=1),
     )
-    if isinstance(found, str):
-        raise _headway.HeadwayError(found)
     text, picture, notes = found
     for note in notes:
         warnings.warn(note, stacklevel=2)

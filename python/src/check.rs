@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use headway_answer::check::{self as answer, CheckJson};
-use headway_answer::{Failure, json};
+use headway_answer::sentence::{set, setting};
+use headway_answer::{Failure, json, say};
 use headway_check::protocol::{self, Engine, Protocol};
 use headway_check::{CheckError, Control, Report, Scheduler};
 use pyo3::exceptions::PyValueError;
@@ -28,7 +29,8 @@ fn check(
     let work = move || {
         let threads = threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
+        let wrong = |error| Failure::of(say![set("threads", threads), format!(": {error}")]);
+        let pool = pool.map_err(wrong)?;
         let report = pool.install(|| check(&theirs)).map_err(failure)?;
         Ok(json::line(&CheckJson::of(&report)))
     };
@@ -70,7 +72,7 @@ pub(crate) fn check_protocol(
 ) -> PyResult<String> {
     let scheduler = scheduler.map(str::parse::<Scheduler>).transpose();
     let scheduler = scheduler
-        .map_err(|error| Failure::new(format!("--scheduler: {error}")))
+        .map_err(|error| Failure::of(say![setting("scheduler"), format!(": {error}")]))
         .or_raise(py)?;
     let protocol = Protocol::parse(text, &parameters)
         .map_err(|error| answer::in_protocol(Path::new(name), text, &error))

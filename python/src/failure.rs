@@ -1,6 +1,7 @@
-//! Failures as Python exceptions, in the same sentences.
+//! Failures as Python exceptions.
 
 use headway_answer::Failure;
+use headway_answer::sentence::{Command, SettingValue, Voice};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -8,22 +9,59 @@ pyo3::create_exception!(
     headway,
     HeadwayError,
     PyValueError,
-    "What was asked cannot be answered: `str()` says why, `help` what to do about it."
+    "What was asked cannot be answered: `str()` says why, `help` what to do about it, `about` which argument is at fault."
 );
 
-/// The exception of a failure. Flags are called as in Python: `--tokens 0` is `tokens=0`.
+/// How arguments and functions are called in Python: `tokens=0`, `Ring.forecast()`.
+pub(crate) struct Arguments;
+
+impl Voice for Arguments {
+    fn setting(&self, name: &str, value: Option<&SettingValue>) -> String {
+        match value {
+            None => name.to_owned(),
+            Some(SettingValue::Form(form)) => format!("{name}={form}"),
+            Some(SettingValue::Given(value)) if value.parse::<i128>().is_ok() => {
+                format!("{name}={value}")
+            }
+            Some(SettingValue::Given(value)) => format!("{name}=\"{value}\""),
+        }
+    }
+
+    fn command(&self, command: Command) -> &'static str {
+        match command {
+            Command::Run => "`Ring.run()`",
+            Command::Forecast => "`Ring.forecast()`",
+            Command::Worst => "`worst_case()`",
+            Command::CheckMeasure => "`check(\"measure\")`",
+            Command::ModelHelp => "see help(headway.check)",
+            Command::ExampleState => "`worst_case().start.to_json()` is one to look at",
+        }
+    }
+}
+
+/// The exception of a failure. Its argument is `about`, if it is about one.
 pub(crate) fn exception(py: Python<'_>, failure: &Failure) -> PyErr {
-    let mut text = in_python(&failure.message);
+    let mut text = failure.message.said_by(&Arguments);
     if let Some((line, column, shown)) = &failure.snippet {
         let shown: String = shown.chars().take(200).collect();
         text += &format!("\n{line:>6} | {shown}\n       | {:>column$}", "^");
     }
-    let help = failure.help.as_deref().map(in_python);
+    let help = failure.help.as_ref().map(|help| help.said_by(&Arguments));
     if let Some(help) = &help {
         text += &format!("\nhelp: {help}");
     }
     let error = HeadwayError::new_err(text);
-    match error.value(py).setattr("help", help) {
+    let about = failure.message.about().map(|setting| &setting.name);
+    let on_command_line = (
+        failure.message.to_string(),
+        failure.help.as_ref().map(ToString::to_string),
+    );
+    let value = error.value(py);
+    let told = value
+        .setattr("help", help)
+        .and_then(|()| value.setattr("about", about))
+        .and_then(|()| value.setattr("_on_command_line", on_command_line));
+    match told {
         Ok(()) => error,
         Err(other) => other,
     }
@@ -38,85 +76,4 @@ impl<T> OrRaise<T> for Result<T, Failure> {
     fn or_raise(self, py: Python<'_>) -> PyResult<T> {
         self.map_err(|failure| exception(py, &failure))
     }
-}
-
-/// What Python calls a command.
-const COMMANDS: [(&str, &str); 6] = [
-    ("`headway forecast`", "`Ring.forecast()`"),
-    ("`headway run`", "`Ring.run()`"),
-    ("`headway worst`", "`worst_case()`"),
-    ("`headway check measure`", "`check(\"measure\")`"),
-    ("see headway check MODEL --help", "see help(headway.check)"),
-    (
-        "`headway worst --witness example.json` writes one to look at",
-        "`worst_case().start.to_json()` is one to look at",
-    ),
-];
-
-/// Words that are the value of a flag before them.
-const WORDS: [&str; 13] = [
-    "auto",
-    "central",
-    "exact",
-    "fixed",
-    "measure",
-    "minor-ring",
-    "monitor",
-    "piled",
-    "random",
-    "rings",
-    "shortest-lap-epochs",
-    "spaced",
-    "worst",
-];
-
-/// A sentence about flags as one about arguments.
-fn in_python(text: &str) -> String {
-    let mut text = text.to_owned();
-    for (command, python) in COMMANDS {
-        text = text.replace(command, python);
-    }
-    let mut out = String::new();
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find("--") {
-        let begins = at == 0 || rest[..at].ends_with([' ', '(', '`']);
-        let name: String = rest[at + 2..]
-            .chars()
-            .take_while(|c| c.is_ascii_lowercase() || *c == '-')
-            .collect();
-        if !begins || name.is_empty() {
-            out += &rest[..at + 2];
-            rest = &rest[at + 2..];
-            continue;
-        }
-        out += &rest[..at];
-        out += &name.replace('-', "_");
-        rest = &rest[at + 2 + name.len()..];
-        let Some(after) = rest.strip_prefix(' ') else {
-            continue;
-        };
-        let end = after.find([' ', ',', ';', ')']).unwrap_or(after.len());
-        let value = after[..end].trim_end_matches([':', '.', '`']);
-        let is_number = value.parse::<i128>().is_ok();
-        let is_value = WORDS.contains(&value)
-            || value.contains(['@', ':', '/'])
-            || value.starts_with(|c: char| c.is_ascii_digit())
-            || value.starts_with(|c: char| c.is_ascii_uppercase());
-        if is_number || is_value {
-            let quote = if is_number || value.chars().all(|c| c.is_ascii_uppercase()) {
-                ""
-            } else {
-                "\""
-            };
-            out += &format!("={quote}{value}{quote}");
-            rest = &after[value.len()..];
-        }
-    }
-    out + rest
-}
-
-/// `in_python`, for tests.
-#[pyfunction]
-pub(crate) fn sentence(text: &str) -> String {
-    in_python(text)
 }

@@ -37,7 +37,6 @@ fn _headway(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ring::Instance>()?;
     module.add_class::<petri::Net>()?;
     module.add_class::<sweep::Sweep>()?;
-    module.add_function(wrap_pyfunction!(failure::sentence, module)?)?;
     module.add_function(wrap_pyfunction!(ring::forecast_many, module)?)?;
     module.add_function(wrap_pyfunction!(ring::worst_case, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_model, module)?)?;

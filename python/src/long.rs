@@ -2,12 +2,15 @@
 //! Ctrl-C.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use headway_answer::Failure;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+
+use crate::failure::OrRaise;
 
 /// How often Python hears of progress, and is asked whether Ctrl-C was pressed.
 const TICK: Duration = Duration::from_millis(50);
@@ -34,6 +37,24 @@ impl Progress {
         let [done, total] = [&self.done, &self.total].map(|number| number.load(Ordering::Relaxed));
         (done, total)
     }
+}
+
+/// Does `work`, which looks whether it was told to stop, and raises why it has no answer.
+pub(crate) fn answer<T: Send + 'static>(
+    py: Python<'_>,
+    callback: Option<&Py<PyAny>>,
+    progress: impl Fn() -> (u64, u64),
+    work: impl FnOnce(&AtomicBool) -> Result<T, Failure> + Send + 'static,
+) -> PyResult<T> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let stop = || stop.store(true, Ordering::Relaxed);
+    self::work(py, callback, progress, stop, move || work(&stopped))?.or_raise(py)
+}
+
+/// Where nothing is said meanwhile.
+pub(crate) fn unsaid() -> (u64, u64) {
+    (0, 0)
 }
 
 type Slot<T> = (Mutex<Option<std::thread::Result<T>>>, Condvar);

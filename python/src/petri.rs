@@ -2,11 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use headway_answer::petri::separate::{Question, no_clear_circuit};
 use headway_answer::petri::{Analysis, Mark, Plant};
-use headway_answer::{self as answer, Failure};
+use headway_answer::sentence::{Part, set};
+use headway_answer::{self as answer, Failure, say};
 use headway_petri::net::Direction;
 use headway_petri::{pnml, svg};
 use pyo3::prelude::*;
@@ -21,14 +22,6 @@ use crate::ring::Instance;
 pub(crate) struct Net {
     plant: Arc<Plant>,
     name: String,
-}
-
-fn in_thread<T: Send + 'static>(
-    py: Python<'_>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> PyResult<T> {
-    // Analyses have limits of their own and nothing to stop them by.
-    long::work(py, None, || (0, 0), || {}, work)
 }
 
 #[pymethods]
@@ -142,15 +135,11 @@ impl Net {
         max_markings: Option<usize>,
     ) -> PyResult<String> {
         let plant = Arc::clone(&self.plant);
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let work = move || {
+        long::answer(py, None, long::unsaid, move |stopped| {
             let mut go_on = |_| !stopped.load(Ordering::Relaxed);
             let found = Analysis::of(&plant, max_rounds, max_markings, &mut go_on);
-            headway_answer::json::line(&found.json(&plant))
-        };
-        let stop = || stop.store(true, Ordering::Relaxed);
-        long::work(py, None, || (0, 0), stop, work)
+            Ok(answer::json::line(&found.json(&plant)))
+        })
     }
 
     /// The JSON of `headway petri separate`, and the net with control added.
@@ -166,7 +155,10 @@ impl Net {
     ) -> PyResult<(String, Net, bool)> {
         let method = method
             .parse()
-            .map_err(|_| Failure::new(format!("--method {method}: expected minor-ring or monitor")))
+            .map_err(|_| {
+                let expected = ": expected minor-ring or monitor";
+                Failure::of(say![set("method", method), expected])
+            })
             .or_raise(py)?;
         let question = Question {
             ring,
@@ -177,20 +169,23 @@ impl Net {
             list: 100,
         };
         let (plant, name) = (Arc::clone(&self.plant), self.name.clone());
-        let found = in_thread(py, move || {
+        // It has limits of its own and nothing to stop it by.
+        long::answer(py, None, long::unsaid, move |_| {
             let circuit = question.circuit(&plant)?.map_err(|several| {
                 let several = several.circuits.iter();
                 let several: Vec<String> = several.map(|it| it.place_names.join(",")).collect();
-                Failure::new(no_clear_circuit().message).help(match several.as_slice() {
-                    [] => "there is no circuit".to_owned(),
-                    some => format!("choose one: --ring {}", some.join(", or ")),
-                })
+                if several.is_empty() {
+                    return no_clear_circuit().help("there is no circuit");
+                }
+                let mut advice = vec![Part::from("choose one: ")];
+                for (at, places) in several.into_iter().enumerate() {
+                    advice.push(if at > 0 { ", or " } else { "" }.into());
+                    advice.push(set("ring", places).into());
+                }
+                no_clear_circuit().advice(advice.into_iter().collect())
             })?;
             let found = question.separate(Path::new(&name), &plant, circuit)?;
-            let (json, holds) = (
-                headway_answer::json::line(&found.json(&plant)),
-                found.holds(),
-            );
+            let (json, holds) = (answer::json::line(&found.json(&plant)), found.holds());
             let plant = Plant {
                 net: found.done.net,
                 marking: found.done.marking,
@@ -200,8 +195,7 @@ impl Net {
                 name,
             };
             Ok((json, net, holds))
-        })?;
-        found.or_raise(py)
+        })
     }
 
     /// The JSON of the circuits to choose from.
@@ -215,12 +209,11 @@ impl Net {
             list,
         };
         let plant = Arc::clone(&self.plant);
-        let found = in_thread(py, move || {
+        long::answer(py, None, long::unsaid, move |_| {
             question.circuit(&plant).map(|found| match found {
-                Err(circuits) => headway_answer::json::line(&circuits),
+                Err(circuits) => answer::json::line(&circuits),
                 Ok(_) => String::new(),
             })
-        })?;
-        found.or_raise(py)
+        })
     }
 }

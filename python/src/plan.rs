@@ -1,11 +1,10 @@
 //! The order of a ring from who may not be down together.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use headway_answer::plan::{Places, Plan, read_failure};
-use headway_answer::{Failure, json};
+use headway_answer::sentence::set;
+use headway_answer::{Failure, json, say};
 use headway_walk::plan::Request;
 use headway_walk::plan::conflicts::{Conflicts, Input};
 use headway_walk::walk::svg::Theme;
@@ -49,14 +48,10 @@ pub(crate) fn plan(
         }
     };
     let request = Request { seed, effort };
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let work = move || {
-        let plan = Plan::new(conflicts, places, request, &mut |_| {}, &stopped)?;
+    long::answer(py, None, long::unsaid, move |stopped| {
+        let plan = Plan::new(conflicts, places, request, &mut |_| {}, stopped)?;
         Ok((json::line(&plan.json(false)), plan.svg(Theme::Auto)))
-    };
-    let stop = || stop.store(true, Ordering::Relaxed);
-    long::work(py, None, || (0, 0), stop, work)?.or_raise(py)
+    })
 }
 
 /// What a file is said to be, or seems to be.
@@ -66,6 +61,7 @@ fn the_input(said: Option<&str>, text: &str) -> Result<Input, Failure> {
     };
     said.parse().map_err(|_| {
         let names: Vec<String> = Input::VARIANTS.iter().map(ToString::to_string).collect();
-        Failure::new(format!("--input {said}: expected {}", names.join(", ")))
+        let expected = format!(": expected {}", names.join(", "));
+        Failure::of(say![set("input", said), expected])
     })
 }

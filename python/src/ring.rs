@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use headway_answer::forecast::{self, ForecastJson};
 use headway_answer::json::{self, OutcomeJson, RingJson, RunJson};
-use headway_answer::{self as answer, Failure, worst};
+use headway_answer::sentence::{set, setting};
+use headway_answer::{self as answer, Failure, say, worst};
 use headway_sim::beliefs::Beliefs;
 use headway_sim::run::EngineChoice;
 use headway_sim::{Fault, Settings, run as simulate, state_file};
@@ -32,7 +33,7 @@ fn settings(py: Python<'_>, text: &str) -> PyResult<Settings> {
     let wrong = |error: serde_json::Error| {
         let text = error.to_string();
         let end = text.find(" at line").unwrap_or(text.len());
-        Failure::new(format!("--delays: {}", &text[..end]))
+        Failure::of(say![setting("delays"), format!(": {}", &text[..end])])
     };
     serde_json::from_str(text).map_err(wrong).or_raise(py)
 }
@@ -122,22 +123,21 @@ impl Instance {
             .iter()
             .map(|text| {
                 text.parse::<Fault>()
-                    .map_err(|error| Failure::new(format!("--fault {text}: {error}")))
+                    .map_err(|error| Failure::of(say![set("fault", text), format!(": {error}")]))
             })
             .collect();
         let faults = faults.or_raise(py)?;
         let engine: EngineChoice = engine
             .parse()
-            .map_err(|_| Failure::new("--engine: expected auto, dense or sparse"))
+            .map_err(|_| Failure::of(say![setting("engine"), ": expected auto, dense or sparse"]))
             .or_raise(py)?;
         let run = answer::run::new(&self.of, &faults, rounds, engine).or_raise(py)?;
         answer::run::admit(&self.of, &run).or_raise(py)?;
         let instance = Arc::clone(&self.of);
-        let stop = Arc::new(AtomicBool::new(false));
         let at = Arc::new(Progress::default());
         at.of(rounds.unwrap_or(0));
-        let (stopped, told) = (Arc::clone(&stop), Arc::clone(&at));
-        let work = move || {
+        let told = Arc::clone(&at);
+        let work = move |stopped: &AtomicBool| {
             let mut beliefs = run.ring.measures().then(|| Beliefs::new(&run.ring));
             let (mut processes, mut resting): (Vec<u8>, Vec<u8>) = Default::default();
             let outcome = simulate(&run, |frame| {
@@ -161,9 +161,7 @@ impl Instance {
             let json = RunJson::new(outcome, beliefs.as_ref(), None);
             Ok((json::line(&json), processes, resting))
         };
-        let stop = || stop.store(true, Ordering::Relaxed);
-        let found: Result<_, Failure> = long::work(py, progress.as_ref(), || at.get(), stop, work)?;
-        let (json, processes, resting) = found.or_raise(py)?;
+        let (json, processes, resting) = long::answer(py, progress.as_ref(), || at.get(), work)?;
         Ok((
             json,
             PyBytes::new(py, &processes),
@@ -249,11 +247,8 @@ pub(crate) fn forecast_many(
     let threads = threads
         .or_else(|| std::thread::available_parallelism().ok())
         .unwrap_or(NonZeroUsize::MIN);
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let work = move || forecast::many(&settings, first..end, threads, &stopped);
-    let stop = || stop.store(true, Ordering::Relaxed);
-    let found = long::work(py, progress.as_ref(), || (0, end - first), stop, work)?.or_raise(py)?;
+    let work = move |stopped: &AtomicBool| forecast::many(&settings, first..end, threads, stopped);
+    let found = long::answer(py, progress.as_ref(), || (0, end - first), work)?;
     let Some(found) = found else {
         return Err(PyRuntimeError::new_err("stopped"));
     };

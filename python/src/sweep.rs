@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use headway_answer::{self as answer, Failure, sweep as ask};
+use headway_answer::sentence::set;
+use headway_answer::{self as answer, Failure, say, sweep as ask};
 use headway_lab::arrow::{self, SampleColumns};
 use headway_lab::model::Engine;
 use headway_lab::sweep::{CellResult, Measured, Options, SampleRows, Samples, SweepEvent};
@@ -44,10 +45,8 @@ impl Sweep {
         of.seed = seed.unwrap_or(of.seed);
         of.sample_rows = rows;
         if of.samples == 0 {
-            return Err(Failure::new(
-                "--samples 0: expected a whole number, at least 1",
-            ))
-            .or_raise(py);
+            let expected = ": expected a whole number, at least 1";
+            return Err(Failure::of(say![set("samples", 0), expected])).or_raise(py);
         }
         ask::admit(&of, None).or_raise(py)?;
         Ok(Sweep {
@@ -170,22 +169,21 @@ impl Sweep {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Results> {
         let sweep = Arc::clone(&self.of);
-        let stop = Arc::new(AtomicBool::new(false));
         let at = Arc::new(Progress::default());
         at.of(sweep.samples * sweep.cells.len() as u64);
-        let (stopped, told) = (Arc::clone(&stop), Arc::clone(&at));
+        let told = Arc::clone(&at);
         let this = Sweep {
             of: Arc::clone(&self.of),
             text: String::new(),
         };
-        let work = move || {
+        let work = move |stopped: &AtomicBool| {
             let options = Options {
                 threads,
                 ..Options::default()
             };
             let (mut cells, mut done) = (Vec::new(), 0);
             let mut columns = sweep.sample_rows.then(|| SampleColumns::new(&sweep));
-            run::run(&sweep, &options, &stopped, |event| {
+            run::run(&sweep, &options, stopped, |event| {
                 match event {
                     SweepEvent::Samples(more) => {
                         done += more;
@@ -203,26 +201,21 @@ impl Sweep {
             .map_err(Failure::new)?;
             this.frames(&cells, columns)
         };
-        let stop = || stop.store(true, Ordering::Relaxed);
-        long::work(py, progress.as_ref(), || at.get(), stop, work)?.or_raise(py)
+        long::answer(py, progress.as_ref(), || at.get(), work)
     }
 
     /// Does part `index` of `parts` in this thread; for `join`.
     fn part(&self, py: Python<'_>, index: u64, parts: u64) -> PyResult<String> {
         let sweep = Arc::clone(&self.of);
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let work = move || {
+        long::answer(py, None, long::unsaid, move |stopped| {
             let pieces = run::part(&sweep, index, parts).into_iter();
             let measured = pieces.filter_map(|piece: Samples| {
-                run::measure(&sweep, piece, Engine::Auto, &stopped).transpose()
+                run::measure(&sweep, piece, Engine::Auto, stopped).transpose()
             });
             let measured: Vec<Measured> =
                 measured.collect::<Result<_, _>>().map_err(Failure::new)?;
             serde_json::to_string(&measured).map_err(Failure::new)
-        };
-        let stop = || stop.store(true, Ordering::Relaxed);
-        long::work(py, None, || (0, 0), stop, work)?.or_raise(py)
+        })
     }
 
     /// The results of the whole from those of all parts.

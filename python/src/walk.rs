@@ -1,21 +1,19 @@
 //! A ring over a network.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use headway_answer::{Failure, json, walk as answer};
+use headway_answer::sentence::{set, setting};
+use headway_answer::{Failure, json, say, walk as answer};
 use headway_walk::ReadError;
 use headway_walk::network::Builder;
 use headway_walk::walk::search::{self, Method, Request};
 use headway_walk::walk::svg::{self, Picture, Theme};
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
 use crate::failure::OrRaise;
 use crate::long;
 
-/// The JSON of `headway walk` and a picture; without a walk, why there is none.
+/// The JSON of `headway walk`, a picture, and what was noticed about the network.
 #[pyfunction]
 #[pyo3(signature = (names, links, directed, coordinates, largest_component, tokens, separation, method, longest, seed, effort))]
 #[expect(clippy::too_many_arguments, reason = "called by headway/walk.py alone")]
@@ -32,7 +30,7 @@ pub(crate) fn walk(
     longest: Option<usize>,
     seed: u64,
     effort: u32,
-) -> PyResult<Py<PyAny>> {
+) -> PyResult<(String, String, Vec<String>)> {
     let mut builder = Builder::default();
     for name in &names {
         builder.node(name);
@@ -57,15 +55,22 @@ pub(crate) fn walk(
             let names = <Method as strum::VariantArray>::VARIANTS
                 .iter()
                 .map(ToString::to_string);
-            Failure::new(format!(
-                "--method {method}: expected {}",
-                names.collect::<Vec<_>>().join(", ")
-            ))
+            let expected = names.collect::<Vec<_>>().join(", ");
+            Failure::of(say![
+                set("method", method),
+                format!(": expected {expected}")
+            ])
         })
         .or_raise(py)?;
     if longest.is_some() && method != Method::Exact {
-        let failure = Failure::new("--longest only has a meaning for --method exact");
-        return Err(failure.help("add --method exact, or drop --longest")).or_raise(py);
+        let exact = || set("method", "exact");
+        let failure = Failure::of(say![
+            setting("longest"),
+            " only has a meaning for ",
+            exact(),
+        ])
+        .advice(say!["add ", exact(), ", or drop ", setting("longest")]);
+        return Err(failure).or_raise(py);
     }
     let request = Request {
         tokens,
@@ -75,12 +80,12 @@ pub(crate) fn walk(
         seed,
         effort,
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let work = move || {
-        let found = search::walk_until(&network, &request, &mut |_| {}, &stopped);
+    long::answer(py, None, long::unsaid, move |stopped| {
+        let found = search::walk_until(&network, &request, &mut |_| {}, stopped);
         let Some(found) = found else {
-            return Err(answer::nothing_found(&network, tokens, method, seed));
+            return Err(Failure::of(answer::nothing_found(
+                &network, tokens, method, seed,
+            )));
         };
         let picture = Picture {
             network: &network,
@@ -92,10 +97,5 @@ pub(crate) fn walk(
         };
         let json = json::line(&answer::json(&network, &request, &found, false, false));
         Ok((json, svg::draw(&picture), network.notes().to_vec()))
-    };
-    let stop = || stop.store(true, Ordering::Relaxed);
-    match long::work(py, None, || (0, 0), stop, work)? {
-        Ok(found) => found.into_py_any(py),
-        Err(why) => why.into_py_any(py),
-    }
+    })
 }

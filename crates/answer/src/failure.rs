@@ -4,13 +4,16 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
+use crate::say;
+use crate::sentence::Sentence;
+
 /// The command or its input is wrong (exit code 2), or it was stopped (130).
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What is wrong.
-    pub message: String,
+    /// What is wrong; it begins with the setting that is at fault, if one is.
+    pub message: Sentence,
     /// What to do about it.
-    pub help: Option<String>,
+    pub help: Option<Sentence>,
     /// A line of the input with its number, and the column at fault, from 1.
     pub snippet: Option<(usize, usize, String)>,
     /// The reader of our output has gone away; there is nobody to tell.
@@ -22,8 +25,13 @@ pub struct Failure {
 impl Failure {
     /// Says what is wrong.
     pub fn new(message: impl Display) -> Failure {
+        Failure::of(say![without_numbers(&message.to_string())])
+    }
+
+    /// Says what is wrong with a setting.
+    pub fn of(message: Sentence) -> Failure {
         Failure {
-            message: without_numbers(&message.to_string()),
+            message,
             help: None,
             snippet: None,
             silent: false,
@@ -41,8 +49,14 @@ impl Failure {
 
     /// Says what to do about it.
     #[must_use]
-    pub fn help(mut self, help: impl Display) -> Failure {
-        self.help = Some(help.to_string());
+    pub fn help(self, help: impl Display) -> Failure {
+        self.advice(say![help.to_string()])
+    }
+
+    /// Says what to do about it, with settings.
+    #[must_use]
+    pub fn advice(mut self, help: Sentence) -> Failure {
+        self.help = Some(help);
         self
     }
 
@@ -108,7 +122,7 @@ fn without_numbers(message: &str) -> String {
 
 impl Display for Failure {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.message)
+        self.message.fmt(formatter)
     }
 }
 

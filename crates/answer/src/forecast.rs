@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::json::OutcomeJson;
-use crate::{Failure, Instance, json};
+use crate::sentence::Command;
+use crate::{Failure, Instance, json, say};
 
 /// The forecast of a ring.
 ///
@@ -20,9 +21,9 @@ use crate::{Failure, Instance, json};
 /// When it has none.
 pub fn of(instance: &Instance) -> Result<Forecast<'_>, Failure> {
     Forecast::of(&instance.ring, &instance.start).map_err(|error| {
-        Failure::new(error).help(match instance.ring.measures() {
-            true => "use `headway run` for rings that measure",
-            false => "give fewer tokens, or less separation",
+        Failure::new(error).advice(match instance.ring.measures() {
+            true => say!["use ", Command::Run, " for rings that measure"],
+            false => say!["give fewer tokens, or less separation"],
         })
     })
 }

@@ -9,7 +9,8 @@ use headway_sim::placement::DelaysError;
 use headway_sim::settings::{Settings, SettingsError};
 
 use crate::memory::available_memory_bytes;
-use crate::{Failure, count};
+use crate::sentence::{Command, Part, set, setting};
+use crate::{Failure, count, say};
 
 /// A ring with its initial state, and how it was described.
 #[derive(Clone, Debug)]
@@ -52,13 +53,17 @@ impl Instance {
         text: &str,
     ) -> Result<Instance, Failure> {
         if let Some(flag) = settings.contradicts_state_file() {
-            return Err(Failure::new(format!(
-                "--{flag} contradicts the state file {}, which describes the whole ring",
-                path.display()
-            ))
-            .help(format!(
-                "drop --{flag}, or drop the file and describe the ring by flags"
-            )));
+            let flag = setting(&flag.to_string());
+            let file = path.display();
+            return Err(Failure::of(say![
+                flag.clone(),
+                format!(" contradicts the state file {file}, which describes the whole ring"),
+            ])
+            .advice(say![
+                "drop ",
+                flag,
+                ", or drop the file and describe the ring by flags",
+            ]));
         }
         let StateFile {
             ring,
@@ -105,7 +110,7 @@ impl Instance {
         }
         let (ring, start) = settings
             .build()
-            .map_err(|error| wrong_flag(settings, &error))?;
+            .map_err(|error| wrong_setting(settings, &error))?;
         let start_name = format!("{} start", settings.start.unwrap_or_default());
         Ok(Instance::new(ring, start, settings.seed(), start_name))
     }
@@ -205,9 +210,9 @@ pub fn check_memory(flag: &str, number: u64, bytes_each: u64) -> Result<(), Fail
     let Some(missing) = missing_memory(number, bytes_each) else {
         return Ok(());
     };
-    let failure = Failure::new(format!("--{flag} {number} {missing}"));
     let most = available_memory_bytes().unwrap_or_default() / bytes_each;
-    Err(failure.help(format!("give at most --{flag} {most}")))
+    let failure = Failure::of(say![set(flag, number), format!(" {missing}")]);
+    Err(failure.advice(say!["give at most ", set(flag, most)]))
 }
 
 /// What to say if there is not enough memory for so many things.
@@ -221,62 +226,88 @@ pub fn missing_memory(number: u64, bytes_each: u64) -> Option<String> {
     ))
 }
 
-/// Which flag to change.
-pub fn wrong_flag(settings: &Settings, error: &SettingsError) -> Failure {
-    let say = |flag: String| Failure::new(format!("{flag}: {error}"));
+/// Which setting to change.
+pub fn wrong_setting(settings: &Settings, error: &SettingsError) -> Failure {
+    let name = error.setting().to_string();
+    let said = |value: String| Failure::of(say![set(&name, value), format!(": {error}")]);
+    let clause = || Failure::of(say![setting(&name), format!(" {error}")]);
     match error {
         SettingsError::NoProcesses => {
-            say("--processes 0".to_owned()).help("give --processes 1 or more")
+            said("0".to_owned()).advice(say!["give ", set(&name, 1), " or more"])
         }
         SettingsError::TooManyProcesses => {
-            say(format!("--processes {}", settings.processes())).help("give a smaller --processes")
+            said(settings.processes().to_string()).advice(say!["give a smaller ", setting(&name)])
         }
-        SettingsError::NoTokens => no_tokens().help("give --tokens 1 or more"),
+        SettingsError::NoTokens => no_tokens().advice(say!["give ", set(&name, 1), " or more"]),
         SettingsError::TooManyTokens | SettingsError::TooManyCounts => {
-            say(format!("--tokens {}", settings.tokens())).help("give a smaller --tokens")
+            said(settings.tokens().to_string()).advice(say!["give a smaller ", setting(&name)])
         }
-        SettingsError::Separation => {
-            say(format!("--separation {}", settings.separation.unwrap_or(0)))
-                .help("tokens at least 1 hop apart are at different processes")
-        }
+        SettingsError::Separation => said(settings.separation.unwrap_or(0).to_string())
+            .help("tokens at least 1 hop apart are at different processes"),
         SettingsError::NoLockStep => {
-            Failure::new(format!("--program {error}")).help("`headway run` runs it, without --walk")
+            clause().advice(say![Command::Run, " runs it, without ", setting("walk")])
         }
-        SettingsError::Meaningless { setting, .. } => {
-            Failure::new(format!("--{setting} {error}")).help(format!("drop --{setting}"))
-        }
-        SettingsError::Size { setting, .. } => Failure::new(format!("--{setting} {error}")),
-        SettingsError::SeparationIsMeasured => Failure::new(format!("--separation {error}"))
-            .help("drop --separation, or use --program fixed"),
-        SettingsError::NothingMeasured => {
-            Failure::new(format!("--limit {error}")).help("drop --limit, or add --program measure")
-        }
-        SettingsError::NoEpochs => Failure::new(format!("--horizon {error}"))
-            .help("drop --horizon, or add --program shortest-lap-epochs"),
-        SettingsError::NoHorizon => say("--horizon 0".to_owned())
-            .help("drop --horizon for one that is proved to be long enough, or give 1 or more"),
-        SettingsError::Delays(_) => say(format!("--delays {}", settings.delays())),
+        SettingsError::Meaningless { .. } => clause().advice(say!["drop ", setting(&name)]),
+        SettingsError::Size { .. } => clause(),
+        SettingsError::SeparationIsMeasured => clause().advice(say![
+            "drop ",
+            setting(&name),
+            ", or use ",
+            set("program", "fixed"),
+        ]),
+        SettingsError::NothingMeasured => clause().advice(say![
+            "drop ",
+            setting(&name),
+            ", or add ",
+            set("program", "measure"),
+        ]),
+        SettingsError::NoEpochs => clause().advice(say![
+            "drop ",
+            setting(&name),
+            ", or add ",
+            set("program", "shortest-lap-epochs"),
+        ]),
+        SettingsError::NoHorizon => said("0".to_owned()).advice(say![
+            "drop ",
+            setting(&name),
+            " for one that is proved to be long enough, or give 1 or more",
+        ]),
+        SettingsError::Delays(_) => said(settings.delays().to_string()),
         SettingsError::NoWorst {
             tokens,
             separation,
             processes,
         } => {
-            let (n, d) = (*processes as u64, u64::from(separation.hops()));
-            let mut fits = Vec::new();
-            if n >= d {
-                fits.push(format!("at most --tokens {}", n / d));
+            let (n, m, d) = (
+                *processes as u64,
+                u64::from(*tokens),
+                separation.hops().into(),
+            );
+            let fits = [
+                ("at most ", "tokens", (n >= d).then(|| n / d)),
+                ("at most ", "separation", (n >= m).then(|| n / m)),
+                ("at least ", "processes", Some(m * d)),
+            ];
+            let mut advice = vec![Part::from("give ")];
+            for (bound, name, value) in fits {
+                let Some(value) = value else { continue };
+                if advice.len() > 1 {
+                    advice.push(", or ".into());
+                }
+                advice.extend([bound.into(), set(name, value).into()]);
             }
-            if n >= u64::from(*tokens) {
-                fits.push(format!("at most --separation {}", n / u64::from(*tokens)));
-            }
-            fits.push(format!("at least --processes {}", u64::from(*tokens) * d));
-            Failure::new(error).help(format!("give {}", fits.join(", or ")))
+            Failure::new(error).advice(advice.into_iter().collect())
         }
-        SettingsError::WorstUnknown => say("--start worst".to_owned())
-            .help("use --start random, or `headway check measure` for small rings"),
+        SettingsError::WorstUnknown => said("worst".to_owned()).advice(say![
+            "use ",
+            set("start", "random"),
+            ", or ",
+            Command::CheckMeasure,
+            " for small rings",
+        ]),
         SettingsError::ShortClock(_) | SettingsError::Misfit(_) => {
-            say(format!("--limit {}", settings.limit.unwrap_or_default()))
-                .help(format!("give at least --limit {}", settings.processes()))
+            said(settings.limit.unwrap_or_default().to_string())
+                .advice(say!["give at least ", set(&name, settings.processes())])
         }
     }
 }
@@ -298,12 +329,16 @@ pub(crate) fn parse_state_file(path: &Path, text: &str) -> Result<StateFile, Fai
             format!("{}: {}", error.field, error.problem)
         };
         let failure = Failure::in_text(path, text, error.line, error.column, message);
-        let example = "expected a ring and its state in JSON; \
-                       `headway worst --witness example.json` writes one to look at";
+        let example = say![
+            "expected a ring and its state in JSON; ",
+            Command::ExampleState,
+        ];
         match text.trim().is_empty() {
-            true if path == Path::new("-") => Failure::new("standard input is empty").help(example),
-            true => Failure::new(format!("{} is empty", path.display())).help(example),
-            false if error.field.is_empty() => failure.help(example),
+            true if path == Path::new("-") => {
+                Failure::new("standard input is empty").advice(example)
+            }
+            true => Failure::new(format!("{} is empty", path.display())).advice(example),
+            false if error.field.is_empty() => failure.advice(example),
             false => failure,
         }
     })

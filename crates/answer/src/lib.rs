@@ -12,6 +12,7 @@ mod memory;
 pub mod petri;
 pub mod plan;
 pub mod run;
+pub mod sentence;
 pub mod sweep;
 pub mod walk;
 pub mod worst;

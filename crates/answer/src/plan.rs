@@ -11,7 +11,8 @@ use headway_walk::plan::{self, Found, Request};
 use headway_walk::walk::svg::Theme;
 use serde::Serialize;
 
-use crate::{Failure, count};
+use crate::sentence::setting;
+use crate::{Failure, count, say};
 
 /// Who is at each place with several members, by its name.
 pub type Places = BTreeMap<String, Vec<String>>;
@@ -44,9 +45,10 @@ pub fn read_failure(path: &Path, text: &str, input: Input, error: &ReadError) ->
     };
     match error {
         ReadError::Content(_) => failure,
-        _ => failure.help(format!(
-            "it was read as {input}; if it is something else, say so with --input"
-        )),
+        _ => failure.advice(say![
+            format!("it was read as {input}; if it is something else, say so with "),
+            setting("input"),
+        ]),
     }
 }
 
@@ -66,8 +68,10 @@ impl Plan {
         let conflicts = match &places {
             None => conflicts,
             Some(places) => conflicts.together(places).map_err(|error| {
-                Failure::new(format!("--together: {error}"))
-                    .help("take one of them out of that place, or plan without --together")
+                Failure::of(say![setting("together"), format!(": {error}")]).advice(say![
+                    "take one of them out of that place, or plan without ",
+                    setting("together"),
+                ])
             })?,
         };
         Ok(Plan {
@@ -215,10 +219,11 @@ pub fn breach(
         .any(|name| conflicts.names().iter().any(|known| known == name))
     {
         let names: Vec<u32> = (0..conflicts.len() as u32).collect();
-        return Err(Failure::new(format!(
-            "--conflicts: none of the members of the ring is in it, which has {}",
-            conflicts.listed(&names)
-        ))
+        let has = conflicts.listed(&names);
+        return Err(Failure::of(say![
+            setting("conflicts"),
+            format!(": none of the members of the ring is in it, which has {has}"),
+        ])
         .help("ring.members have to have the names that the conflicts have"));
     }
     let widest = conflicts.widest(ring);

@@ -6,7 +6,8 @@ use headway_core::Round;
 use headway_sim::run::EngineChoice;
 use headway_sim::{Fault, Run};
 
-use crate::{Failure, Instance};
+use crate::sentence::{Command, Sentence, set, setting};
+use crate::{Failure, Instance, say};
 
 /// The run of a ring with these faults.
 ///
@@ -22,7 +23,7 @@ pub fn new(
     for fault in faults {
         fault
             .fits(&instance.ring)
-            .map_err(|error| Failure::new(format!("--fault {fault}: {error}")))?;
+            .map_err(|error| Failure::of(say![set("fault", fault), format!(": {error}")]))?;
         comes_in_time(fault, rounds)?;
     }
     Ok(Run {
@@ -44,18 +45,26 @@ pub fn comes_in_time(fault: &Fault, rounds: Option<Round>) -> Result<(), Failure
     if rounds.is_none_or(|rounds| fault.after_round <= rounds) {
         return Ok(());
     }
-    Err(
-        Failure::new(format!("--fault {fault} would come after the last round"))
-            .help("give more --rounds, or an earlier fault"),
-    )
+    Err(Failure::of(say![
+        set("fault", fault),
+        " would come after the last round",
+    ])
+    .advice(say![
+        "give more ",
+        setting("rounds"),
+        ", or an earlier fault"
+    ]))
 }
 
 /// Local states and tokens that lock-step gets through in a second, with what watches it.
 const STEPS_PER_SECOND: u128 = 50_000_000;
 
 /// What to do about a run that takes long.
-pub const TELLS_AT_ONCE: &str =
-    "`headway forecast` tells the same at once, for rings of delays and relays";
+pub fn tells_at_once() -> Sentence {
+    say![Command::Forecast, TELLS_AT_ONCE]
+}
+
+const TELLS_AT_ONCE: &str = " tells the same at once, for rings of delays and relays";
 
 /// How long it may take, if that is a minute or more.
 ///
@@ -78,7 +87,13 @@ pub fn admit(instance: &Instance, run: &Run) -> Result<Option<Duration>, Failure
         return Err(Failure::new(format!(
             "{rounds} rounds of this ring would take about {days} days"
         ))
-        .help(format!("give at most --rounds {fits}; {TELLS_AT_ONCE}")));
+        .advice(say![
+            "give at most ",
+            set("rounds", fits),
+            "; ",
+            Command::Forecast,
+            TELLS_AT_ONCE,
+        ]));
     }
     Ok((seconds >= 60).then(|| Duration::from_secs(seconds as u64)))
 }

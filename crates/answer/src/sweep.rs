@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 
 use headway_lab::{Sweep, Value};
 
-use crate::Failure;
 use crate::instance::{BYTES_PER_PROCESS, BYTES_PER_TOKEN, check_memory};
+use crate::sentence::{set, setting};
+use crate::{Failure, say};
 
 /// A sweep of rings, described by values for its axes: they are written down as a sweep
 /// file, so that there is one way to read a sweep, and its results can hold the file.
@@ -36,7 +37,7 @@ impl Grid {
         let text = self.toml();
         let sweep = Sweep::parse(&text).map_err(|error| {
             let key = error.key.trim_start_matches("grid.").replace("figure.", "");
-            Failure::new(format!("--{}: {}", key.replace('_', "-"), error.message))
+            Failure::of(say![setting(&key), format!(": {}", error.message)])
         })?;
         Ok((text, sweep))
     }
@@ -112,7 +113,10 @@ pub fn admit(sweep: &Sweep, threads: Option<NonZeroUsize>) -> Result<(), Failure
             "{cells} cells of {} samples would take more than 11 days at a million samples a second",
             sweep.samples
         ))
-        .help(format!("give at most --samples {}", MAX_SAMPLES / cells.max(1))));
+        .advice(say![
+            "give at most ",
+            set("samples", MAX_SAMPLES / cells.max(1)),
+        ]));
     }
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = threads.map_or_else(cores, NonZeroUsize::get) as u64;

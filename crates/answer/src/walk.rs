@@ -8,7 +8,8 @@ use headway_walk::walk::file::{self, Tables, WalkJson};
 use headway_walk::walk::search::{Found, Method, Request};
 use headway_walk::{NEVER, walk::bound, walk::hamiltonian};
 
-use crate::Failure;
+use crate::sentence::{Sentence, set, setting};
+use crate::{Failure, say};
 
 /// Up to this many nodes the table of capacities costs little.
 const TABLED_NODES: usize = 2000;
@@ -21,15 +22,20 @@ const TABLED_NODES: usize = 2000;
 pub fn admit(tokens: usize, network: &Network) -> Result<(), Failure> {
     if tokens == 0 {
         return Err(
-            Failure::new("--tokens 0: nothing would ever move").help("give --tokens 1 or more")
+            Failure::of(say![set("tokens", 0), ": nothing would ever move"]).advice(say![
+                "give ",
+                set("tokens", 1),
+                " or more"
+            ]),
         );
     }
     if tokens > network.len() {
-        return Err(Failure::new(format!(
-            "--tokens {tokens}: the network has {} nodes, so two tokens would always be at one node",
-            network.len()
-        ))
-        .help(format!("give at most --tokens {}", network.len())));
+        let nodes = network.len();
+        return Err(Failure::of(say![
+            set("tokens", tokens),
+            format!(": the network has {nodes} nodes, so two tokens would always be at one node"),
+        ])
+        .advice(say!["give at most ", set("tokens", nodes)]));
     }
     Ok(())
 }
@@ -43,7 +49,10 @@ pub fn network_failure(path: &Path, text: &str, error: ReadError) -> Failure {
             match other {
                 ReadError::Content(
                     NetworkError::Disconnected { .. } | NetworkError::NotStronglyConnected { .. },
-                ) => failure.help("add links between them, or take --largest-component"),
+                ) => failure.advice(say![
+                    "add links between them, or take ",
+                    setting("largest_component"),
+                ]),
                 _ => failure,
             }
         }
@@ -77,8 +86,8 @@ pub fn is_enough(request: &Request, found: &Found) -> bool {
 }
 
 /// Why a method has no walk to offer.
-pub fn nothing_found(network: &Network, tokens: usize, method: Method, seed: u64) -> String {
-    match method {
+pub fn nothing_found(network: &Network, tokens: usize, method: Method, seed: u64) -> Sentence {
+    let why = match method {
         Method::Hamiltonian => match hamiltonian::cycle(network, seed, 20_000, &NEVER) {
             hamiltonian::Cycle::Impossible(reason) => {
                 format!("no walk visits every node exactly once: {reason}")
@@ -100,8 +109,15 @@ pub fn nothing_found(network: &Network, tokens: usize, method: Method, seed: u64
                 _ => "no formation was found that visits every node".to_owned(),
             }
         }
-        _ => "the exact search found no walk of this length, or gave up; try a smaller network, \
-              --longest or a larger --effort"
-            .to_owned(),
-    }
+        _ => {
+            return say![
+                "the exact search found no walk of this length, or gave up; try a smaller \
+                 network, ",
+                setting("longest"),
+                " or a larger ",
+                setting("effort"),
+            ];
+        }
+    };
+    say![why]
 }

@@ -14,6 +14,16 @@ pub enum CheckError {
     /// The settings make no sense; the message says which and why.
     #[error("{0}")]
     Settings(String),
+    /// A setting cannot be had, or not this value of it.
+    #[error("{}: {why}", said(name, given.as_deref()))]
+    Setting {
+        /// Its name, with `_` between words.
+        name: String,
+        /// What was given for it; nothing where it makes no sense with any value.
+        given: Option<String>,
+        /// What is wrong.
+        why: String,
+    },
     /// A protocol file is wrong in a way that only its states, or the scheduler, show.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
@@ -85,6 +95,10 @@ pub enum TooLarge {
         /// The most that can be checked.
         limit: u64,
     },
+}
+
+fn said(name: &str, given: Option<&str>) -> String {
+    given.map_or(name.to_owned(), |given| format!("{name} {given}"))
 }
 
 /// How far it came, where that is known.

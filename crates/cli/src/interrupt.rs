@@ -1,5 +1,5 @@
-//! Ctrl-C ends every command with 130. A command that has something to show looks at
-//! [`stopped`] or asks [`is_stopped`] from time to time; any other ends at once.
+//! Ctrl-C ends every command with 130, within a second. A command that has something to show
+//! looks at [`stopped`] or asks [`is_stopped`] from time to time; any other ends at once.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,12 +7,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
+/// Somebody asks from time to time.
 static ASKED: AtomicBool = AtomicBool::new(false);
+/// Somebody has to end other programs first, and asks when it can.
+static ARMED: AtomicBool = AtomicBool::new(false);
+/// Somebody who asked has been told to stop.
+static HEARD: AtomicBool = AtomicBool::new(false);
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
-/// Work that is told to stop mostly ends within a tenth of a second. This is for what does
-/// not, on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long work that is told to stop may take to notice. Mostly it is a tenth of a second.
+const PATIENCE: Duration = Duration::from_millis(900);
 
 /// Once, at the beginning of the program.
 pub(crate) fn listen() {
@@ -20,12 +24,14 @@ pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| {
         let again = STOPPED.swap(true, Ordering::Relaxed);
         let began = Instant::now();
-        let looking = || LOOKING.load(Ordering::Relaxed) > 0;
-        let somebody = looking() || ASKED.load(Ordering::Relaxed);
-        while !again && looking() && began.elapsed() < PATIENCE {
+        let is = |what: &AtomicBool| what.load(Ordering::Relaxed);
+        let waits = || LOOKING.load(Ordering::Relaxed) > 0 || is(&ASKED) && !is(&HEARD);
+        let works = || !is(&ARMED) && waits();
+        let somebody = waits() || is(&ARMED);
+        while !again && works() && began.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(10));
         }
-        if again || !somebody || looking() {
+        if again || !somebody || works() {
             crate::partial::remove();
             crate::report::screen::close();
             crate::failure::remark("stopped: there is nothing to show yet");
@@ -58,10 +64,18 @@ pub(crate) fn stopped() -> Stopped {
     Stopped(())
 }
 
-/// Whether to stop now. The caller will ask again, to the end of the program.
+/// From now on nothing ends before the caller has asked [`is_stopped`] and ends by itself, but
+/// by a second Ctrl-C.
+pub(crate) fn arm() {
+    ARMED.store(true, Ordering::Relaxed);
+}
+
+/// Whether to stop now. The caller will ask again, until it is told so.
 pub(crate) fn is_stopped() -> bool {
     ASKED.store(true, Ordering::Relaxed);
-    STOPPED.load(Ordering::Relaxed)
+    let is_stopped = STOPPED.load(Ordering::Relaxed);
+    HEARD.fetch_or(is_stopped, Ordering::Relaxed);
+    is_stopped
 }
 
 /// As Ctrl-C, where the terminal hands it over as a key.

@@ -209,7 +209,7 @@ impl Server {
         drop(stopping);
         self.app.stop();
         let rest = async { while connections.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(Duration::from_secs(2), rest).await;
+        let _ = tokio::time::timeout(Duration::from_millis(500), rest).await;
     }
 }
 

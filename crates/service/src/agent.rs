@@ -32,7 +32,7 @@ mod status;
 
 pub(crate) use effect::Beside;
 pub use effect::{Destination, Effect};
-pub use status::{Phase, Status};
+pub use status::{Holding, Phase, Status};
 
 /// How long a node that stops waits for tokens to go on.
 const PASS_ON: Duration = Duration::from_secs(1);

@@ -46,7 +46,7 @@ impl Report {
 }
 
 /// A member that uses a permit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Working {
     /// A name.
@@ -58,7 +58,7 @@ pub struct Working {
 }
 
 /// A member that others do not hear.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Unheard {
     /// A name.

@@ -26,7 +26,7 @@ mod store;
 mod supervise;
 mod transport;
 
-pub use agent::Status;
+pub use agent::{Holding, Status};
 pub use rollouts::view::RolloutView;
 pub use service::{Reread, ServiceError, Stopped, run};
 

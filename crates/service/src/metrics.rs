@@ -165,10 +165,10 @@ pub(crate) fn text(status: &Status) -> String {
         status.bypassed.len() as u64,
     );
     gauge("roster_version", "The roster's version", status.roster);
-    let rejected = Family::<Vec<(&'static str, &'static str)>, Counter>::default();
-    for (&reason, &count) in &status.rejected {
+    let rejected = Family::<Vec<(&'static str, String)>, Counter>::default();
+    for (reason, &count) in &status.rejected {
         rejected
-            .get_or_create(&vec![("reason", reason)])
+            .get_or_create(&vec![("reason", reason.to_string())])
             .inc_by(count);
     }
     registry.register("rejected", "Datagrams not listened to", rejected);

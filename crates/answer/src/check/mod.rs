@@ -7,8 +7,9 @@ use headway_check::settings::Given;
 use headway_check::{CheckError, Control, Limits, MODELS, NamedModel, Report, TooLarge, Trace};
 use serde_json::{Map, Value};
 
-use crate::Failure;
 use crate::memory::available_memory_bytes;
+use crate::sentence::{Command, set, setting};
+use crate::{Failure, say};
 
 mod json;
 
@@ -70,10 +71,11 @@ pub fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
         Some((_, Some(bytes))) if available.is_none_or(|most| bytes <= most) => bytes,
         Some((mib, _)) => {
             let most = available.unwrap_or(u64::MAX) >> 20;
-            return Err(
-                Failure::new(format!("--memory {mib}: only {most} MiB are free"))
-                    .help(format!("give at most --memory {most}")),
-            );
+            return Err(Failure::of(say![
+                set("memory", mib),
+                format!(": only {most} MiB are free"),
+            ])
+            .advice(say!["give at most ", set("memory", most)]));
         }
     };
     Ok(Limits {
@@ -86,34 +88,43 @@ pub fn limits(memory_mib: Option<u64>) -> Result<Limits, Failure> {
 const DIAGRAMS: &str = if headway_check::HAS_DIAGRAMS {
     ""
 } else {
-    ", or build with --features symbolic for decision diagrams"
+    ", or build it with the feature symbolic for decision diagrams"
 };
 
 /// What to do about a model that cannot be checked.
 pub fn failure(error: CheckError) -> Failure {
     let help = match &error {
-        CheckError::Settings(_) | CheckError::Protocol(_) => {
-            "see headway check MODEL --help".to_owned()
+        CheckError::Settings(_) | CheckError::Protocol(_) => say![Command::ModelHelp],
+        CheckError::Setting { name, given, why } => {
+            let message = match given {
+                Some(given) => say![set(name, given), format!(": {why}")],
+                None => say![setting(name), format!(" {why}")],
+            };
+            return Failure::of(message).advice(say![Command::ModelHelp]);
         }
-        CheckError::TooLarge(TooLarge::Memory { .. }) => {
-            format!(
-                "give more --memory, or make the ring, the tokens, the separation or the values smaller{DIAGRAMS}"
-            )
-        }
-        CheckError::TooLarge(TooLarge::Cases { .. }) => {
-            format!(
-                "make it smaller{DIAGRAMS}; `headway worst` tells the worst case of rings of any size"
-            )
-        }
-        CheckError::TooLarge(_) => {
-            format!("make the ring, the tokens, the separation or the values smaller{DIAGRAMS}")
-        }
+        CheckError::TooLarge(TooLarge::Memory { .. }) => say![
+            "give more ",
+            setting("memory"),
+            ", or make the ring, the tokens, the separation or the values smaller",
+            DIAGRAMS,
+        ],
+        CheckError::TooLarge(TooLarge::Cases { .. }) => say![
+            "make it smaller",
+            DIAGRAMS,
+            "; ",
+            Command::Worst,
+            " tells the worst case of rings of any size",
+        ],
+        CheckError::TooLarge(_) => say![
+            "make the ring, the tokens, the separation or the values smaller",
+            DIAGRAMS,
+        ],
         CheckError::Interrupted { .. } => {
             return Failure::interrupted(error)
                 .help("run it again to the end for the whole answer");
         }
     };
-    Failure::new(error).help(help)
+    Failure::new(error).advice(help)
 }
 
 /// What is wrong with a protocol file, whose text this is, and where.
@@ -126,13 +137,19 @@ pub fn in_protocol(path: &Path, text: &str, error: &ProtocolError) -> Failure {
 pub fn protocol_failure(path: &Path, text: &str, error: CheckError) -> Failure {
     match error {
         CheckError::Protocol(error) => in_protocol(path, text, &error),
-        CheckError::Settings(_) => {
-            Failure::new(error).help("change the file, or the flags --set and --scheduler")
-        }
-        CheckError::TooLarge(_) => {
-            let help = format!("make it smaller with --set, give more --memory{DIAGRAMS}");
-            Failure::new(error).help(help)
-        }
-        CheckError::Interrupted { .. } => failure(error),
+        CheckError::Settings(_) => Failure::new(error).advice(say![
+            "change the file, or ",
+            setting("set"),
+            " and ",
+            setting("scheduler"),
+        ]),
+        CheckError::TooLarge(_) => Failure::new(error).advice(say![
+            "make it smaller with ",
+            setting("set"),
+            ", give more ",
+            setting("memory"),
+            DIAGRAMS,
+        ]),
+        CheckError::Setting { .. } | CheckError::Interrupted { .. } => failure(error),
     }
 }

@@ -6,8 +6,9 @@ use std::str::FromStr;
 use headway_core::{Configuration, Ring};
 use headway_petri::{Marking, Net, pnml, ring};
 
-use crate::Failure;
 use crate::instance::{missing_memory, parse_state_file};
+use crate::sentence::{form, set, setting};
+use crate::{Failure, say};
 
 mod analysis;
 mod behaviour;
@@ -42,12 +43,10 @@ impl Plant {
     pub fn mark(&mut self, path: &Path, marks: &[Mark]) -> Result<(), Failure> {
         for mark in marks {
             let place = self.net.find_place(&mark.place).ok_or_else(|| {
-                Failure::new(format!(
-                    "--mark {}={}: there is no such place in {}",
-                    mark.place,
-                    mark.tokens,
-                    path.display()
-                ))
+                Failure::of(say![
+                    set("mark", format!("{}={}", mark.place, mark.tokens)),
+                    format!(": there is no such place in {}", path.display()),
+                ])
                 .help(format!("its places: {}", shortened(&all_places(&self.net))))
             })?;
             self.marking.0[place] = mark.tokens;
@@ -58,7 +57,10 @@ impl Plant {
                 "{}: the places have {tokens} tokens together, more than 2^64-1",
                 path.display()
             ))
-            .help("give some of them fewer tokens, as with --mark PLACE=TOKENS"));
+            .advice(say![
+                "give some of them fewer tokens, as with ",
+                form("mark", "PLACE=TOKENS"),
+            ]));
         }
         Ok(())
     }
@@ -76,11 +78,12 @@ impl Plant {
     ) -> Result<(Plant, Vec<pnml::Remark>), Failure> {
         if is_json(bytes) {
             if let Some(id) = id {
-                return Err(Failure::new(format!(
-                    "--net {id}: {} is a state file, which describes one ring",
-                    path.display()
-                ))
-                .help("drop --net"));
+                let file = path.display();
+                return Err(Failure::of(say![
+                    set("net", id),
+                    format!(": {file} is a state file, which describes one ring"),
+                ])
+                .advice(say!["drop ", setting("net")]));
             }
             let state = parse_state_file(path, &String::from_utf8_lossy(bytes))?;
             let plant = Plant::of_ring(&state.ring, &state.configuration)?;
@@ -100,19 +103,23 @@ impl Plant {
         let chosen = match id {
             None if several => {
                 return Err(
-                    Failure::new(format!("{} has {} nets", path.display(), ids.len()))
-                        .help(format!("choose one with --net: {}", ids.join(", "))),
+                    Failure::new(format!("{} has {} nets", path.display(), ids.len())).advice(
+                        say![
+                            "choose one with ",
+                            setting("net"),
+                            format!(": {}", ids.join(", ")),
+                        ],
+                    ),
                 );
             }
             None => nets.into_iter().next(),
             Some(id) => nets.into_iter().find(|net| net.net.id == id),
         };
         let Some(imported) = chosen else {
-            return Err(Failure::new(format!(
-                "--net {}: there is no such net in {}",
-                id.unwrap_or_default(),
-                path.display()
-            ))
+            return Err(Failure::of(say![
+                set("net", id.unwrap_or_default()),
+                format!(": there is no such net in {}", path.display()),
+            ])
             .help(format!("choose one of {}", ids.join(", "))));
         };
         let plant = Plant {
@@ -138,7 +145,11 @@ impl Plant {
             );
         }
         let (net, marking) = ring::to_net(ring, state).map_err(|error| {
-            Failure::new(error).help("use --program fixed, and a separation that is not too large")
+            Failure::new(error).advice(say![
+                "use ",
+                set("program", "fixed"),
+                ", and a separation that is not too large",
+            ])
         })?;
         Ok(Plant { net, marking })
     }

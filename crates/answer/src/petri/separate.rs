@@ -8,7 +8,8 @@ use headway_petri::{EventGraph, Marking, Net, maxplus};
 use serde::Serialize;
 
 use super::{Plant, place_ids, shortened, transition_ids};
-use crate::Failure;
+use crate::sentence::{form, set, setting};
+use crate::{Failure, say};
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -58,8 +59,10 @@ impl Question {
         if self.ring != ["auto"] {
             let names: Vec<&str> = self.ring.iter().map(|name| name.trim()).collect();
             let named = Circuit::named(&plant.net, &names).map_err(|error| {
-                Failure::new(format!("--ring: {error}"))
-                    .help("name the places in the order of the tokens' way, or use --ring auto")
+                Failure::of(say![setting("ring"), format!(": {error}")]).advice(say![
+                    "name the places in the order of the tokens' way, or use ",
+                    set("ring", "auto"),
+                ])
             });
             return named.map(Ok);
         }
@@ -96,8 +99,12 @@ impl Question {
         circuit: Circuit,
     ) -> Result<Answer, Failure> {
         let Some(separation) = self.separation else {
-            return Err(Failure::new("--separation is missing")
-                .help("say how many places apart the tokens are to be: --separation D"));
+            return Err(
+                Failure::of(say![setting("separation"), " is missing"]).advice(say![
+                    "say how many places apart the tokens are to be: ",
+                    form("separation", "D"),
+                ]),
+            );
         };
         let request = Request {
             at: positions(self, &plant.net, &circuit)?,
@@ -118,8 +125,14 @@ impl Question {
 
 /// What to do when `auto` finds several circuits, or none.
 pub fn no_clear_circuit() -> Failure {
-    Failure::new("--ring auto: there is not exactly one circuit with two tokens or more")
-        .help("choose one of those listed: --ring P1,P2,...")
+    Failure::of(say![
+        set("ring", "auto"),
+        ": there is not exactly one circuit with two tokens or more",
+    ])
+    .advice(say![
+        "choose one of those listed: ",
+        form("ring", "P1,P2,..."),
+    ])
 }
 
 /// The net before and after.
@@ -270,10 +283,16 @@ fn positions(
         return Ok(None);
     }
     if question.method == Method::Monitor {
-        return Err(
-            Failure::new("--transitions has no meaning for monitors, which go everywhere")
-                .help("drop --transitions, or use --method minor-ring"),
-        );
+        return Err(Failure::of(say![
+            setting("transitions"),
+            " has no meaning for monitors, which go everywhere",
+        ])
+        .advice(say![
+            "drop ",
+            setting("transitions"),
+            ", or use ",
+            set("method", "minor-ring"),
+        ]));
     }
     let position = |name: &String| {
         let found = circuit.transitions.iter().position(|&t| {
@@ -281,9 +300,10 @@ fn positions(
         });
         found.ok_or_else(|| {
             let ids = transition_ids(net, circuit.transitions.iter().copied());
-            Failure::new(format!(
-                "--transitions {name}: not a transition of the circuit"
-            ))
+            Failure::of(say![
+                set("transitions", name),
+                ": not a transition of the circuit",
+            ])
             .help(format!("choose among {}", shortened(&ids)))
         })
     };
@@ -301,9 +321,13 @@ fn refused(error: &NotSeparable, request: &Request, marking: &Marking) -> Failur
         NotSeparable::NoRoom { .. } => {
             let tokens = request.circuit.tokens(marking).max(1);
             let most = request.circuit.places.len() as u64 / tokens;
-            failure.help(format!("give --separation {most} or less, or fewer tokens"))
+            failure.advice(say![
+                "give ",
+                set("separation", most),
+                " or less, or fewer tokens",
+            ])
         }
-        NotSeparable::Nothing => failure.help("give --separation 1 or more"),
+        NotSeparable::Nothing => failure.advice(say!["give ", set("separation", 1), " or more",]),
         _ => failure,
     }
 }

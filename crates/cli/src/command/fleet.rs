@@ -55,7 +55,7 @@ struct DemoArgs {
 /// Runs a subcommand.
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     let Command::Demo(args) = &args.command;
-    interrupt::is_stopped();
+    interrupt::arm();
     let (sender, events) = channel();
     let nodes = Nodes::start(&sender)?;
     let mut demo = Demo {

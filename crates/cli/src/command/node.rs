@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
+use headway_service::Status;
 use headway_service::client::{self, ClientError, Ran, RunError};
 use headway_service::identity::NodeKey;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::failure::{Answer, Failure, remark, say};
@@ -202,14 +204,12 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(Command::Init(args)) => init(args),
         Some(Command::CheckConfig(args)) => check(args),
         Some(Command::Status(args)) => {
-            let status = ask(&args.socket.socket, "GET", "/v1/status", None)?;
-            print(
-                args.format,
-                || status.clone(),
-                |out| status::write(out, &status),
-            )?;
-            let nobody = status["unheard"].as_array().is_none_or(Vec::is_empty);
-            Ok(Answer::from(status["settled"] == true && nobody))
+            let told = ask(&args.socket.socket, "GET", "/v1/status", None)?;
+            let status = Status::deserialize(&told).map_err(|error| {
+                Failure::new(format!("the node's status cannot be read: {error}"))
+            })?;
+            print(args.format, || told, |out| status::write(out, &status))?;
+            Ok(Answer::from(status.settled && status.unheard.is_empty()))
         }
         Some(Command::Identity(args)) => keys::identity(args),
         Some(Command::RotateKey(args)) => keys::rotate(args),

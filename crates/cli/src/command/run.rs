@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     explain_jam(&instance);
     if let Some(long) = answer::admit(&instance, &run)? {
         let about = about(long);
-        let help = answer::TELLS_AT_ONCE;
+        let help = answer::tells_at_once();
         warn(format_args!(
             "this may take up to {about}; Ctrl-C shows what is known. {help}"
         ));

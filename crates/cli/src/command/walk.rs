@@ -308,7 +308,7 @@ fn nothing_found(
     method: Method,
     seed: u64,
 ) -> Result<Answer, Failure> {
-    let reason = answer::nothing_found(network, args.tokens, method, seed);
+    let reason = answer::nothing_found(network, args.tokens, method, seed).to_string();
     let json = NoWalk {
         walk: None,
         because: &reason,

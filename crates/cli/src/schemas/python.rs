@@ -95,7 +95,8 @@ fn of_type(name: &Value, schema: &Value) -> String {
         },
         Some(_) => "Dict[str, Any]".to_owned(),
         None if schema["enum"].is_array() || schema["const"].is_string() => "str".to_owned(),
-        None if schema["$ref"].is_string() => "Any".to_owned(),
+        // All of these are objects.
+        None if schema["$ref"].is_string() => "Dict[str, Any]".to_owned(),
         None => "Any".to_owned(),
     }
 }

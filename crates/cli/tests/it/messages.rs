@@ -85,7 +85,7 @@ fn messages_are_as_they_were_read() {
             .replace(&format!("{here}/"), "")
             // A hint of builds without them.
             .replace(
-                ", or build with --features symbolic for decision diagrams",
+                ", or build it with the feature symbolic for decision diagrams",
                 "",
             );
         told += &format!(

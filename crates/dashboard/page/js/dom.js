@@ -92,19 +92,6 @@ export function toast(message, kind = "note") {
   setTimeout(() => line.remove(), kind === "error" ? 9000 : 4000);
 }
 
-/** Calls `work` at most once per frame however often it is asked for. */
-export function perFrame(work) {
-  let asked = false;
-  return () => {
-    if (asked) return;
-    asked = true;
-    requestAnimationFrame(() => {
-      asked = false;
-      work();
-    });
-  };
-}
-
 /** Waits until there have been no calls for this many milliseconds. */
 export function settled(work, milliseconds) {
   /** @type {any} */

@@ -59,11 +59,6 @@ export class Film {
     this.closest = this.n;
   }
 
-  /** Whether all of this can be shown. */
-  covers(from, to) {
-    return from >= this.from && to <= this.to;
-  }
-
   /**
    * The moment `phase` after the state of `round`.
    * @returns {Moment}

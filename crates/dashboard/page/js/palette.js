@@ -62,11 +62,6 @@ export function isDark() {
   return theme() === "dark" || (theme() === "auto" && prefersDark.matches);
 }
 
-/** The colour of a token by its number. */
-export function tokenColour(number) {
-  return palette().token[number % TOKEN_COLOURS];
-}
-
 function read() {
   const style = getComputedStyle(document.documentElement);
   const value = (name) => style.getPropertyValue(`--${name}`).trim();

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::StatusCode;
+use headway_service::Status;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::{RwLock, watch};
 
 mod client;
@@ -31,7 +32,7 @@ const PATIENCE: Duration = Duration::from_millis(2_500);
 pub const MAX_NODES: usize = 1_000;
 
 /// What the nodes of a fleet say.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FleetView {
     /// How often each is asked.
     pub polled_every_ms: u64,
@@ -48,7 +49,7 @@ pub struct FleetView {
 }
 
 /// What one node says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NodeView {
     /// Where it is.
     pub url: String,
@@ -59,59 +60,13 @@ pub struct NodeView {
     /// How old `status` is.
     pub age_ms: Option<u64>,
     /// What it last said.
-    pub status: Option<NodeStatus>,
+    pub status: Option<Status>,
 }
 
-/// What a node says of itself. Fields that it leaves out are empty, and those that are
-/// not known here are passed on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct NodeStatus {
-    /// Its name.
-    pub name: String,
-    /// Its place on the ring; none if it was removed, say.
-    pub index: Option<u64>,
-    /// Places on the ring.
-    pub members: u64,
-    /// The ring's name.
-    pub ring: Value,
-    /// Whether all is well as far as it can see.
-    pub settled: bool,
-    /// What it is doing.
-    pub phase: Value,
-    /// How often the patrol came by.
-    pub laps: Value,
-    /// The tokens that it holds.
-    pub holding: Vec<Holding>,
-    /// Neighbours that it does not hear.
-    pub silent: Vec<String>,
-    /// d.
-    pub separation: u64,
-    /// m.
-    pub tokens: u64,
-    /// Whatever else it says.
-    #[serde(flatten)]
-    pub others: Map<String, Value>,
-}
-
-impl NodeStatus {
-    /// What changes when tokens move: hops, and the numbers of what is held.
-    fn progress(&self) -> (Option<&Value>, Vec<u64>) {
-        let held = self.holding.iter().map(|held| held.fencing);
-        (self.others.get("hops"), held.collect())
-    }
-}
-
-/// A token that a node holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Holding {
-    /// Which.
-    pub token: u64,
-    /// Larger than that of every earlier holder.
-    pub fencing: u64,
-    /// For how long.
-    pub since_ms: u64,
+/// What changes when tokens move: hops, and the numbers of what is held.
+fn progress(status: &Status) -> (u64, Vec<u64>) {
+    let held = status.holding.iter().map(|held| held.fencing);
+    (status.hops, held.collect())
 }
 
 /// The nodes that are watched.
@@ -143,7 +98,7 @@ struct AllSeen {
 #[derive(Clone, Debug, Default)]
 struct Seen {
     error: Option<String>,
-    status: Option<(NodeStatus, Instant)>,
+    status: Option<(Status, Instant)>,
     asked: bool,
 }
 
@@ -227,7 +182,7 @@ impl Fleet {
                     Ok(status) => {
                         let now = Instant::now();
                         let before = nodes[node].status.as_ref();
-                        if before.is_none_or(|(before, _)| before.progress() != status.progress()) {
+                        if before.is_none_or(|(before, _)| progress(before) != progress(&status)) {
                             *moved = now;
                         }
                         nodes[node].error = None;
@@ -298,7 +253,7 @@ impl Fleet {
         demonstration.send(order).map_err(|_| ApiError::internal())
     }
 
-    async fn ask_status(&self, node: usize) -> Result<NodeStatus, String> {
+    async fn ask_status(&self, node: usize) -> Result<Status, String> {
         let asked = ask(&self.urls[node], "GET", "/v1/status");
         let (status, body) = in_time(asked).await?;
         if status != 200 {
@@ -318,7 +273,7 @@ async fn in_time<T>(asked: impl Future<Output = Result<T, String>>) -> Result<T,
 impl Seen {
     fn view(&self, url: &NodeUrl, now: Instant) -> NodeView {
         let age =
-            |(_, at): &(NodeStatus, Instant)| now.saturating_duration_since(*at).as_millis() as u64;
+            |(_, at): &(Status, Instant)| now.saturating_duration_since(*at).as_millis() as u64;
         NodeView {
             url: url.to_string(),
             reachable: self.asked && self.error.is_none(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::NodeView;
 
@@ -12,7 +12,7 @@ use super::NodeView;
 const STANDS_AFTER: Duration = Duration::from_secs(10);
 
 /// The picture that all answers make together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
     /// Nodes that answer.
     pub reachable: usize,
@@ -37,7 +37,7 @@ pub struct Summary {
 }
 
 /// Why tokens do not move.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StandingView {
     /// For how long.
     pub since_ms: u64,
@@ -50,7 +50,7 @@ pub struct StandingView {
 }
 
 /// A token and who holds it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HolderView {
     /// Which token.
     pub token: u64,
@@ -65,7 +65,7 @@ pub struct HolderView {
 }
 
 /// A node that is not heard.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SilentView {
     /// Whom.
     pub name: String,
@@ -89,26 +89,27 @@ impl Summary {
             let Some(index) = status.index else { continue };
             for holding in &status.holding {
                 let holder = HolderView {
-                    token: holding.token,
+                    token: holding.token.into(),
                     name: status.name.clone(),
-                    index,
+                    index: index.into(),
                     fencing: holding.fencing,
                     since_ms: holding.since_ms,
                 };
                 // A token has one holder: of two answers of different age, the one
                 // with the larger fencing number is the later.
-                match holders.get(&holding.token) {
+                match holders.get(&holder.token) {
                     Some(known) if known.fencing >= holder.fencing => {}
                     _ => {
-                        holders.insert(holding.token, holder);
+                        holders.insert(holder.token, holder);
                     }
                 }
             }
         }
         let mut holders: Vec<HolderView> = holders.into_values().collect();
         holders.sort_by_key(|holder| (holder.index, holder.token));
-        let members = answering().map(|status| status.members).max().unwrap_or(0);
-        let separation = answering().map(|status| status.separation).max();
+        let members = answering().map(|status| status.members as u64).max();
+        let members = members.unwrap_or(0);
+        let separation = answering().map(|status| status.separation.into()).max();
         let separation = separation.unwrap_or(0);
         let settled = answering().filter(|status| status.settled).count();
         let reachable = answering().count();
@@ -200,11 +201,11 @@ fn closest(holders: &[HolderView], members: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fleet::NodeStatus;
+    use headway_service::{Holding, Status};
     use headway_sim::seed::{Purpose, Random};
     use headway_testkit::damage::damaged;
 
-    fn view(status: NodeStatus) -> NodeView {
+    fn view(status: Status) -> NodeView {
         NodeView {
             url: String::new(),
             reachable: true,
@@ -221,24 +222,22 @@ mod tests {
         let sample = br#"{"name":"b","index":3,"members":24,"ring":"web","settled":true,
             "phase":7,"laps":812,"holding":[{"token":2,"fencing":97,"since_ms":12}],
             "silent":["a","c"],"separation":2,"tokens":4,"version":{"deep":[1,null]}}"#;
-        let honest: NodeStatus = serde_json::from_slice(sample).unwrap();
+        let honest: Status = serde_json::from_slice(sample).unwrap();
         let (mut shown, mut refused) = (0, 0);
         for seed in 0..20_000 {
             let mut random = Random::new(seed, Purpose::Other(0));
             let bytes = damaged(sample, &mut |bound| random.index(bound));
-            let Ok(status) = serde_json::from_slice::<NodeStatus>(&bytes) else {
+            let Ok(status) = serde_json::from_slice::<Status>(&bytes) else {
                 refused += 1;
                 continue;
             };
             shown += 1;
-            let other = NodeStatus {
-                index: Some(4),
-                holding: vec![crate::fleet::Holding {
-                    token: 3,
-                    ..crate::fleet::Holding::default()
-                }],
-                ..honest.clone()
-            };
+            let mut other = honest.clone();
+            other.index = Some(4);
+            other.holding = vec![Holding {
+                token: 3,
+                ..Holding::default()
+            }];
             let nodes = [view(status), view(honest.clone()), view(other)];
             let summary = Summary::of(&nodes, Duration::from_secs(seed % 20));
             assert_eq!(summary.standing.is_some(), seed % 20 >= 10);
@@ -257,18 +256,17 @@ mod tests {
 
     #[test]
     fn a_ring_that_stands_says_why() {
-        let status = |name: &str, silent: &[&str], held: Option<u64>| NodeStatus {
-            name: name.to_owned(),
-            index: Some(0),
-            silent: silent.iter().map(|&name| name.to_owned()).collect(),
-            holding: held
-                .map(|since_ms| crate::fleet::Holding {
-                    since_ms,
-                    ..crate::fleet::Holding::default()
-                })
-                .into_iter()
-                .collect(),
-            ..NodeStatus::default()
+        let status = |name: &str, silent: &[&str], held: Option<u64>| {
+            let held = held.map(|since_ms| Holding {
+                since_ms,
+                ..Holding::default()
+            });
+            let mut status = Status::default();
+            status.name = name.to_owned();
+            status.index = Some(0);
+            status.silent = silent.iter().map(|&name| name.to_owned()).collect();
+            status.holding = held.into_iter().collect();
+            status
         };
         let minute = Duration::from_secs(60);
         let of = |nodes: &[NodeView]| Summary::of(nodes, minute).standing.unwrap();

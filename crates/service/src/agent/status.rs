@@ -1,11 +1,13 @@
 //! What a node tells about itself.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
 use headway_node::{Neighbour, Plan};
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Agent;
 use crate::hearsay::{Unheard, Working};
@@ -13,9 +15,11 @@ use crate::membership::roster::Terms;
 use crate::metrics::Counts;
 use crate::permits::Holder;
 
-/// A node at one moment, as `/v1/status` gives it.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+/// A node at one moment, as `/v1/status` gives it. Of a node of another version, what it does
+/// not say is empty.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(!default))]
 pub struct Status {
     /// A name.
     pub name: String,
@@ -28,6 +32,7 @@ pub struct Status {
     /// Whether what nodes have seen for a whole turn was legitimate.
     pub settled: bool,
     /// What the node is doing.
+    #[serde(deserialize_with = "known")]
     pub phase: Phase,
     /// How often the patrol came by; on a ring with boards, rounds executed.
     pub laps: u64,
@@ -41,7 +46,7 @@ pub struct Status {
     pub working: Vec<Working>,
     /// What authenticates datagrams: key_pairs, of each member its own, or shared_key, one that
     /// all members have.
-    pub authentication: &'static str,
+    pub authentication: Cow<'static, str>,
     /// The members beside it.
     pub neighbours: Vec<NeighbourStatus>,
     /// d, the hops that tokens are to keep apart: what was asked for, what a ring that measures
@@ -53,6 +58,7 @@ pub struct Status {
     pub tokens_wanted: u32,
     /// What all members go by, as the roster says; null if there is none yet; its tokens are
     /// those that are wanted.
+    #[serde(deserialize_with = "known")]
     pub terms: Option<Terms>,
     /// Where a node's configuration says otherwise than the roster, which counts.
     pub file_differs: Vec<String>,
@@ -71,7 +77,7 @@ pub struct Status {
     /// Permits granted.
     pub permits: u64,
     /// Datagrams that were not listened to, by reason.
-    pub rejected: BTreeMap<&'static str, u64>,
+    pub rejected: BTreeMap<Cow<'static, str>, u64>,
     /// The version of the roster.
     pub roster: u64,
     /// Members left out.
@@ -96,7 +102,7 @@ impl Status {
 }
 
 /// What a node is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub enum Phase {
@@ -111,6 +117,7 @@ pub enum Phase {
     /// Its ring has closed without it.
     Bypassed,
     /// It is no member of a ring.
+    #[default]
     Outside,
 }
 
@@ -121,7 +128,7 @@ impl fmt::Display for Phase {
 }
 
 /// A member beside this one.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NeighbourStatus {
     /// A name.
@@ -135,8 +142,9 @@ pub struct NeighbourStatus {
 }
 
 /// A token that is here.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema), schemars(!default))]
 pub struct Holding {
     /// A token, from 0.
     pub token: u32,
@@ -144,6 +152,16 @@ pub struct Holding {
     pub fencing: u64,
     /// For how long somebody has been using it, in milliseconds; 0 while it only passes.
     pub since_ms: u64,
+}
+
+/// What is known here of it: a newer node may say more, or another word.
+fn known<'de, D, T>(reader: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    let value = serde_json::Value::deserialize(reader)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
 /// Work that is over sooner is not worth telling everybody.
@@ -208,8 +226,8 @@ impl Agent {
             unheard,
             working,
             authentication: match self.membership.has_keys() {
-                true => "key_pairs",
-                false => "shared_key",
+                true => "key_pairs".into(),
+                false => "shared_key".into(),
             },
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
@@ -225,7 +243,9 @@ impl Agent {
             spare_members: (0..members as u32).rev().take_while(fits).count() as u32,
             hops: totals.hops,
             permits: self.counts.permits,
-            rejected: self.rejections.counts.clone(),
+            rejected: (self.rejections.counts.iter())
+                .map(|(&reason, &count)| (reason.into(), count))
+                .collect(),
             roster: roster.map_or(0, |roster| roster.version),
             bypassed: roster.map_or_else(Vec::new, |roster| roster.bypassed.clone()),
             waiting: self.permits.waiting(),

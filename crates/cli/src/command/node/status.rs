@@ -3,161 +3,130 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use headway_service::Status;
 use headway_service::config::duration;
-use serde_json::Value;
 
-use super::text;
 use crate::report::count;
 use crate::report::style::{BAD, GOOD, HEADING};
 
-/// What `/v1/status` says, in words.
-pub(super) fn write(out: &mut dyn Write, status: &Value) -> io::Result<()> {
-    let number = |key: &str| status[key].as_u64().unwrap_or_default();
-    let list = |key: &str| status[key].as_array().map_or(&[][..], Vec::as_slice);
-    let settled = status["settled"] == true;
-    let style = if settled { GOOD } else { BAD };
-    writeln!(
-        out,
-        "{HEADING}{}{HEADING:#} is {style}{}{style:#}",
-        text(&status["name"]),
-        text(&status["phase"]),
-    )?;
-    for silent in list("unheard") {
-        let name = text(&silent["name"]);
-        let by = silent["silent_by"]
-            .as_array()
-            .map_or(&[][..], Vec::as_slice);
-        let by: Vec<&str> = by.iter().map(text).collect();
+/// What a node says of itself, in words.
+pub(super) fn write(out: &mut dyn Write, status: &Status) -> io::Result<()> {
+    let style = if status.settled { GOOD } else { BAD };
+    let (name, phase) = (&status.name, status.phase);
+    writeln!(out, "{HEADING}{name}{HEADING:#} is {style}{phase}{style:#}")?;
+    for silent in &status.unheard {
+        let name = &silent.name;
         writeln!(
             out,
             "{BAD}the ring stands still{BAD:#} since {}: {name} is silent, says {}; start it, or \
              `headway node remove {name}`",
-            age(silent["silent_ms"].as_u64().unwrap_or_default()),
-            by.join(" and ")
+            age(silent.silent_ms),
+            silent.silent_by.join(" and ")
         )?;
     }
-    let place = match status["index"].as_u64() {
-        Some(index) => format!("place {index} of {}", number("members")),
-        None => format!("not on it; it has {}", count(number("members"), "member")),
+    let place = match status.index {
+        Some(index) => format!("place {index} of {}", status.members),
+        None => format!("not on it; it has {}", members(status)),
     };
-    let ring = text(&status["ring"]);
-    writeln!(
-        out,
-        "ring        {ring}, roster {}, {place}",
-        number("roster")
-    )?;
-    let keys = match status["authentication"].as_str() {
-        Some("shared_key") => "one that all members share: who has it can do everything",
+    let (ring, roster) = (&status.ring, status.roster);
+    writeln!(out, "ring        {ring}, roster {roster}, {place}")?;
+    let keys = match &*status.authentication {
+        "shared_key" => "one that all members share: who has it can do everything",
         _ => "a pair for each member",
     };
     writeln!(out, "keys        {keys}")?;
-    let apart = count(number("separation"), "hop");
-    let (tokens, wanted) = (number("tokens"), number("tokens_wanted"));
+    let apart = count(status.separation, "hop");
+    let (tokens, wanted) = (status.tokens, status.tokens_wanted);
     writeln!(
         out,
         "asked for   {}, at least {apart} apart in real time",
         count(wanted, "token")
     )?;
     if tokens < wanted {
-        let members = count(number("members"), "member");
         writeln!(
             out,
-            "{BAD}in force{BAD:#}    {}: no more fit on {members}; {wanted} again as soon as they do",
-            count(tokens, "token")
+            "{BAD}in force{BAD:#}    {}: no more fit on {}; {wanted} again as soon as they do",
+            count(tokens, "token"),
+            members(status)
         )?;
     }
-    let (capacity, spare) = (number("max_tokens"), number("spare_members"));
     writeln!(
         out,
         "room for    {}; {}",
-        count(capacity, "token"),
-        match spare {
+        count(status.max_tokens, "token"),
+        match status.spare_members {
             0 if tokens > 1 => "with a member less, fewer travel".to_owned(),
             0 => "no member can be removed: add one first".to_owned(),
             spare => format!("{} can be removed", count(spare, "member")),
         }
     )?;
-    let terms = &status["terms"];
-    if terms.is_object() {
-        let time = |key: &str| {
-            duration(Duration::from_millis(
-                terms[key].as_u64().unwrap_or_default(),
-            ))
-        };
+    if let Some(terms) = &status.terms {
+        let time = |ms| duration(Duration::from_millis(ms));
         writeln!(
             out,
             "timing      tick {}, refresh {}, silence {}; a permit lasts {} to {}, and {} of grace",
-            time("tick_ms"),
-            time("refresh_ms"),
-            time("silence_ms"),
-            time("dwell_least_ms"),
-            time("dwell_most_ms"),
-            time("grace_ms")
+            time(terms.tick_ms),
+            time(terms.refresh_ms),
+            time(terms.silence_ms),
+            time(terms.dwell_least_ms),
+            time(terms.dwell_most_ms),
+            time(terms.grace_ms)
         )?;
-        let behind: Vec<&str> = list("behind").iter().map(text).collect();
-        let (wire, newest) = (
-            terms["wire"].as_u64().unwrap_or_default(),
-            number("newest_wire"),
-        );
-        match (newest > wire, behind.is_empty()) {
+        let (wire, newest) = (terms.wire, status.newest_wire);
+        match (newest > wire, status.behind.is_empty()) {
             (false, _) => writeln!(out, "wire        format {wire}")?,
             (true, true) => writeln!(out, "wire        format {wire}; {newest} in a moment")?,
             (true, false) => writeln!(
                 out,
                 "wire        format {wire}; {newest} when these have it: {}",
-                behind.join(", ")
+                status.behind.join(", ")
             )?,
         }
     }
-    let differs = list("file_differs").iter().map(|one| text(one).to_owned());
-    let mut differs = differs.peekable();
-    if differs.peek().is_some() {
-        rows(out, "file says", "", differs)?;
+    if !status.file_differs.is_empty() {
+        rows(out, "file says", "", status.file_differs.iter().cloned())?;
     }
-    let working = list("working").iter().map(|work| {
-        let (name, used_by) = (text(&work["name"]), text(&work["used_by"]));
-        let since = age(work["since_ms"].as_u64().unwrap_or_default());
-        format!("{name}: {used_by}, for {since}")
+    let working = status.working.iter().map(|work| {
+        let since = age(work.since_ms);
+        format!("{}: {}, for {since}", work.name, work.used_by)
     });
     rows(out, "at work", "nobody for long", working)?;
-    let held = list("holding").iter().map(|held| {
-        let since = held["since_ms"].as_u64().unwrap_or_default();
-        let used = match since {
+    let held = status.holding.iter().map(|held| {
+        let used = match held.since_ms {
             0 => "passing".to_owned(),
             since => format!("in use for {}", age(since)),
         };
         format!(
             "token {}, {used}, fencing number {}",
-            held["token"], held["fencing"]
+            held.token, held.fencing
         )
     });
     rows(out, "holds", "nothing", held)?;
-    let neighbours = list("neighbours").iter().map(|neighbour| {
-        let heard = match neighbour["heard_ms"].as_u64() {
+    let neighbours = status.neighbours.iter().map(|neighbour| {
+        let heard = match neighbour.heard_ms {
             Some(heard) => format!("heard {} ago", age(heard)),
             None => "not heard yet".to_owned(),
         };
-        let silent = if neighbour["is_silent"] == true {
-            ", silent"
-        } else {
-            ""
-        };
-        let (name, address) = (text(&neighbour["name"]), text(&neighbour["address"]));
+        let silent = if neighbour.is_silent { ", silent" } else { "" };
+        let (name, address) = (&neighbour.name, &neighbour.address);
         format!("{name} at {address}, {heard}{silent}")
     });
     rows(out, "neighbours", "none", neighbours)?;
-    let bypassed = list("bypassed").iter().map(|name| text(name).to_owned());
+    let bypassed = status.bypassed.iter().cloned();
     rows(out, "bypassed", "nobody", bypassed)?;
-    let (permits, hops) = (count(number("permits"), "permit"), number("hops"));
     writeln!(
         out,
-        "so far      {permits} granted, {} passed on, {} of the patrol, {} waiting",
-        count(hops, "token"),
-        count(number("laps"), "visit"),
-        number("waiting")
+        "so far      {} granted, {} passed on, {} of the patrol, {} waiting",
+        count(status.permits, "permit"),
+        count(status.hops, "token"),
+        count(status.laps, "visit"),
+        status.waiting
     )?;
-    let alarms = list("alarms").iter().map(|alarm| text(alarm).to_owned());
-    rows(out, "alarms", "none", alarms)
+    rows(out, "alarms", "none", status.alarms.iter().cloned())
+}
+
+fn members(status: &Status) -> String {
+    count(status.members as u64, "member")
 }
 
 /// A row for each, or one that says that there is none.
@@ -203,7 +172,8 @@ mod tests {
             "file_differs": ["ring.tokens = 2, not 1"],
             "terms": {
                 "tick_ms": 100, "refresh_ms": 200, "silence_ms": 2000, "dwell_least_ms": 0,
-                "dwell_most_ms": 1_800_000, "grace_ms": 10_000, "wire": 1,
+                "dwell_most_ms": 1_800_000, "grace_ms": 10_000, "wire": 1, "tokens": 1,
+                "separation": 1, "payload_bytes": 0,
             },
             "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
             "max_tokens": 2, "spare_members": 1,
@@ -211,6 +181,7 @@ mod tests {
             "authentication": "shared_key",
             "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });
+        let status = serde_json::from_value(status).expect("a status");
         let mut told = Vec::new();
         super::write(&mut told, &status).expect("written");
         let told = anstream::adapter::strip_bytes(&told).into_vec();

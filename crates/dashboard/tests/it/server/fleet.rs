@@ -123,9 +123,9 @@ fn nodes_make_one_picture() {
     );
     let nodes = &view["nodes"];
     assert_eq!(
-        nodes[0]["status"]["novel"],
-        json!([1, 2]),
-        "what is not known is passed on"
+        (&nodes[0]["status"]["phase"], nodes[0]["status"].get("novel")),
+        (&json!("outside"), None),
+        "a word that is not known is as if it was not said"
     );
     assert_eq!(
         (&nodes[2]["reachable"], &nodes[2]["status"]),
