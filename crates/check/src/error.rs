@@ -114,6 +114,14 @@ impl CheckError {
         CheckError::Settings(message.into())
     }
 
+    pub(crate) fn meaningless(name: &str, why: String) -> CheckError {
+        CheckError::Setting {
+            name: name.to_owned(),
+            given: None,
+            why,
+        }
+    }
+
     pub(crate) fn interrupted(control: &Control, known: impl Into<String>) -> CheckError {
         let (done, total) = control.progress();
         CheckError::Interrupted {

@@ -51,22 +51,19 @@ pub(crate) fn read<S: Settings>(given: &Given) -> Result<S> {
     for Setting { name, excludes, .. } in S::list() {
         let other = excludes.iter().find(|other| given.contains_key(**other));
         if let (true, Some(other)) = (given.contains_key(name), other) {
-            let (one, other) = (flag(name), flag(other));
-            return Err(CheckError::settings(format!(
-                "{one} cannot be used with {other}"
-            )));
+            let why = format!("cannot be used with {}", other.replace('_', "-"));
+            return Err(CheckError::meaningless(name, why));
         }
     }
     Ok(settings)
 }
 
-/// `--name`.
-pub(crate) fn flag(name: &str) -> String {
-    format!("--{}", name.replace('_', "-"))
-}
-
 pub(crate) fn wrong(name: &str, value: impl Display, why: &str) -> CheckError {
-    CheckError::settings(format!("{} {value}: {why}", flag(name)))
+    CheckError::Setting {
+        name: name.to_owned(),
+        given: Some(value.to_string()),
+        why: why.to_owned(),
+    }
 }
 
 /// A struct of settings. A field has its help, its name, type and default, a letter or word for

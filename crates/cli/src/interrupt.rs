@@ -16,7 +16,7 @@ static HEARD: AtomicBool = AtomicBool::new(false);
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
 /// How long work that is told to stop may take to notice. Mostly it is a tenth of a second.
-const PATIENCE: Duration = Duration::from_millis(900);
+const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Once, at the beginning of the program.
 pub(crate) fn listen() {

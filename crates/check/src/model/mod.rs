@@ -8,7 +8,7 @@ use crate::error::{CheckError, Result};
 use crate::protocol::Protocol;
 use crate::protocol::built_in::AsFile;
 use crate::report::Report;
-use crate::settings::{Given, Setting, Settings, flag, read};
+use crate::settings::{Given, Setting, Settings, read};
 
 pub mod asynchronous;
 pub mod definitional;
@@ -153,11 +153,10 @@ impl NamedModel {
         let known = |name: &&String| settings.iter().any(|setting| setting.name == **name);
         match given.keys().find(|name| !known(name)) {
             None => Ok(()),
-            Some(name) => Err(CheckError::settings(format!(
-                "{} has no meaning for the model {}",
-                flag(name),
-                self.name
-            ))),
+            Some(name) => {
+                let why = format!("has no meaning for the model {}", self.name);
+                Err(CheckError::meaningless(name, why))
+            }
         }
     }
 }
