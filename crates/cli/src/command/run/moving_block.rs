@@ -3,7 +3,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use headway_answer::instance::wrong_flag;
+use headway_answer::instance::wrong_setting;
 use headway_answer::json::{OutcomeJson, RingJson, RunJson};
 use headway_core::desiderata::Desideratum;
 use headway_sim::Outcome;
@@ -83,7 +83,7 @@ fn read(args: &Args) -> Result<MovingBlockRun, Failure> {
     }
     let settings = args.ring.settings();
     let run = settings.moving_block(1..=MAX_PROCESSES, 1..=MAX_PROCESSES);
-    let mut run = run.map_err(|error| wrong_flag(&settings, &error))?;
+    let mut run = run.map_err(|error| wrong_setting(&settings, &error))?;
     run.rounds = args.rounds;
     for fault in &args.faults {
         run.admits(fault)

@@ -123,7 +123,10 @@ fn nodes_make_one_picture() {
     );
     let nodes = &view["nodes"];
     assert_eq!(
-        (&nodes[0]["status"]["phase"], nodes[0]["status"].get("novel")),
+        (
+            &nodes[0]["status"]["phase"],
+            nodes[0]["status"].get("novel")
+        ),
         (&json!("outside"), None),
         "a word that is not known is as if it was not said"
     );
