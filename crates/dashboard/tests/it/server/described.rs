@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use strum::VariantNames;
 
 use super::support::{Answer, TestServer, fast};
 
@@ -133,32 +132,6 @@ fn whatever_is_documented_is_answered() {
             }
         }
     }
-}
-
-#[test]
-fn the_names_of_the_document_are_those_of_the_program() {
-    let named =
-        |kind: &Value| -> Vec<String> { serde_json::from_value(kind["enum"].clone()).unwrap() };
-    let settings = &DOCUMENT["components"]["schemas"]["RunSettings"]["properties"];
-    assert_eq!(
-        named(&settings["program"]),
-        headway_sim::settings::RingProgram::VARIANTS
-    );
-    assert_eq!(
-        named(&settings["start"]),
-        headway_sim::settings::Start::VARIANTS
-    );
-    let parameters = operation("/api/asynchrony", "get").unwrap()["parameters"]
-        .as_array()
-        .unwrap();
-    let schedule = parameters
-        .iter()
-        .find(|parameter| parameter["name"] == "schedule")
-        .unwrap();
-    assert_eq!(
-        named(&schedule["schema"]),
-        headway_sim::asynchronous::Schedule::VARIANTS
-    );
 }
 
 /// What the document does not know is noticed.
