@@ -81,7 +81,7 @@ fn engines_agree() {
 fn larger_than_memory() {
     let ring = load("delay-relay", &[("n", 8), ("m", 2), ("d", 3)]);
     let report = check(Engine::Auto, &ring, Scheduler::Synchronous);
-    assert!(report.figures.engine.unwrap().contains("diagrams"));
+    assert!(report.figures.engine.as_ref().unwrap().contains("diagrams"));
     assert_eq!(report.states, BigUint::from(892_296_u32));
     assert!(report.all_hold());
     assert_eq!(report.worst.unwrap().steps, 6);
