@@ -189,7 +189,11 @@ impl RingProgram {
     pub fn default_delays(self) -> Delays {
         match self {
             RingProgram::Measure | RingProgram::MeasureAsPrinted => Delays::At(vec![0]),
-            _ => Delays::All,
+            RingProgram::Fixed
+            | RingProgram::ShortestLap
+            | RingProgram::ShortestLapEpochs
+            | RingProgram::HopCount
+            | RingProgram::MovingBlock => Delays::All,
         }
     }
 

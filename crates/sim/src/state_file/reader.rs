@@ -44,7 +44,9 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
     let processes = items.len();
     // Looked for only to say where it is.
     let list = || {
-        let list = file.object().and_then(|top| top.required("processes"));
+        let list = file
+            .object(Vec::new())
+            .and_then(|top| top.required("processes"));
         list.unwrap_or(file)
     };
     let mut programs = Vec::with_capacity(processes);
@@ -52,8 +54,10 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
     let default_limit = Measuring::default_limit(processes);
     // Those that say what their tokens carry.
     let mut carried = Vec::new();
+    // One list for the fields of all, which is made once.
+    let mut values = Vec::new();
     for (index, item) in items.into_iter().enumerate() {
-        let fields = file.item(index, item.get()).object()?;
+        let fields = file.item(index, item.get()).object(values)?;
         let program = program(&fields)?;
         let mut largest = separation.top();
         if program.measures() {
@@ -71,6 +75,7 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
         });
         programs.push(program);
         carried.extend(fields.get("counts").map(|counts| (index, counts)));
+        values = fields.values;
     }
     let ring = Ring::new(separation, programs).map_err(|error| list().wrong(error.to_string()))?;
     configuration.counts = counts(&ring, list, &configuration.processes, carried)?;
@@ -88,7 +93,7 @@ fn no_file(file: Value<'_>) -> StateFileError {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(file.text) {
         return not_json(&error);
     }
-    let parts = file.object().and_then(|top| {
+    let parts = file.object(Vec::new()).and_then(|top| {
         top.only(|name| ["separation", "processes"].contains(&name))?;
         top.required("separation")?;
         top.required("processes")?.items().map(drop)
@@ -287,13 +292,18 @@ impl<'a> Value<'a> {
         }
     }
 
-    fn object(&self) -> Result<Fields<'a>, StateFileError> {
+    /// Its fields, in a list that was used before.
+    fn object(
+        &self,
+        mut values: Vec<(Cow<'a, str>, &'a str)>,
+    ) -> Result<Fields<'a>, StateFileError> {
         if !self.value.starts_with('{') {
             return Err(self.wrong("expected an object { … }"));
         }
+        values.clear();
         let mut fields = Fields {
             object: *self,
-            values: Vec::with_capacity(4),
+            values,
         };
         let mut parts = parts(self.value);
         while let (Some(value), Some(held)) = (parts.next(), parts.next()) {
