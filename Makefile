@@ -18,7 +18,7 @@ bench:
 	HEADWAY_TESTS=large ./scripts/install-tools
 	cargo build --release -p headway
 	cargo run --release -p headway-bench
-	cargo run --profile dist -p headway-bench --features keepers fleet
+	cargo run --profile dist -p headway-bench fleet
 
 firmware:
 	./scripts/test firmware

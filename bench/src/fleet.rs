@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use headway_service::client;
 use headway_service::config::{Settings, Sources};
+use headway_service::identity::{Identities, Identity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -40,10 +41,17 @@ pub(crate) struct Ring {
     processes: Vec<(usize, Child)>,
 }
 
+/// The key pairs of a member.
+pub(crate) fn identity(at: usize) -> Identity {
+    let mut secret = [7; 64];
+    secret[..2].copy_from_slice(&(at as u16).to_be_bytes());
+    secret[32..34].copy_from_slice(&(at as u16).to_be_bytes());
+    Identity::new(&secret)
+}
+
 impl Ring {
     pub(crate) fn new(members: usize, first_port: u16, timing: &'static str) -> Ring {
         let folder = tempfile::tempdir().expect("a folder");
-        headway_service::secret::create(&folder.path().join("key")).expect("a key");
         Ring {
             folder,
             members,
@@ -59,14 +67,17 @@ impl Ring {
         let members: String = (0..self.members)
             .map(|at| {
                 let port = self.port(at);
-                format!("[[ring.members]]\nname = \"n{at}\"\naddress = \"127.0.0.1:{port}\"\n")
+                let key = identity(at).public();
+                format!(
+                    "[[ring.members]]\nname = \"n{at}\"\naddress = \"127.0.0.1:{port}\"\n\
+                     key = \"{key}\"\n"
+                )
             })
             .collect();
         format!(
             "[node]\nname = \"n{at}\"\nlisten = \"127.0.0.1:{}\"\nstate_dir = \"{folder}/{at}\"\n\
-             [api]\nsocket = \"{folder}/{at}.sock\"\n{}[log]\nlevel = \"error\"\n[timing]\n{}\
-             [ring]\nname = \"bench\"\nkey_file = \"{folder}/key\"\ntokens = 1\nseparation = 1\n\
-             {members}",
+             identity_file = \"{folder}/{at}.identity\"\n[api]\nsocket = \"{folder}/{at}.sock\"\n{}[log]\nlevel = \"error\"\n[timing]\n{}\
+             [ring]\nname = \"bench\"\ntokens = 1\nseparation = 1\n{members}",
             self.port(at),
             (self.api)(self, at),
             self.timing
@@ -80,6 +91,9 @@ impl Ring {
     pub(crate) fn start(&mut self, at: usize) {
         let path = self.folder.path().join(format!("{at}.toml"));
         std::fs::write(&path, self.text(at)).expect("written");
+        let own = Identities::new(identity(at));
+        own.write(&self.path(&format!("{at}.identity")))
+            .expect("written");
         let this = std::env::current_exe().expect("a path");
         let child = Command::new(this)
             .arg(NODE)

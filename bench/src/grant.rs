@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use headway_service::config::{Settings, Sources};
 use headway_service::identity::{Identities, Identity};
 use headway_service::internal::{
-    Agent, Credentials, Destination, Effect, Kept, Outcome, Request, Setup, Store, Sync, control,
+    Agent, Destination, Effect, Kept, Outcome, Request, Setup, Store, Sync, control,
 };
 
 use crate::hand_over::{AT_ONCE, Block, HandsOver};
@@ -145,7 +145,7 @@ fn setup(at: usize, addresses: &[String; 2]) -> Setup {
     };
     Setup {
         settings: settings.unwrap_or_else(|mistakes| panic!("{mistakes:?}")),
-        credentials: Credentials::Own(Identities::new(identity(at))),
+        identities: Identities::new(identity(at)),
         kept: Kept::default(),
         session: 1,
         epoch: Duration::from_secs(1_800_000_000),

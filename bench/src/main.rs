@@ -17,7 +17,6 @@ mod fleetlock;
 mod forecast;
 mod grant;
 mod hand_over;
-mod keepers;
 mod moving_block;
 mod node;
 mod petri;
@@ -26,9 +25,9 @@ mod report;
 mod ring;
 mod scale;
 mod service;
-#[cfg(feature = "keepers")]
 mod spread;
 mod table;
+mod voters;
 mod walk;
 
 use table::{Table, markdown};
@@ -50,12 +49,12 @@ const AREAS: &[Area] = &[
     ("service", service::measure),
     ("hand-over", hand_over::measure),
     ("fleetlock", fleetlock::measure),
-    ("keepers", keepers::measure),
+    ("voters", voters::measure),
 ];
 
 /// The areas of the service, and what they are called together.
 const GROUP: &str = "fleet";
-const FLEET: [&str; 4] = ["service", "hand-over", "fleetlock", "keepers"];
+const FLEET: [&str; 4] = ["service", "hand-over", "fleetlock", "voters"];
 
 fn main() -> std::io::Result<()> {
     let chosen: Vec<String> = std::env::args().skip(1).collect();

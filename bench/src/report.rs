@@ -33,7 +33,7 @@ const TOPICS: &[(&str, &str, &[&str])] = &[
             "service",
             "hand-over",
             "fleetlock",
-            "keepers",
+            "voters",
         ],
     ),
 ];

@@ -5,9 +5,10 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use headway_node::{Config, Event, Machine, Plan, Role, Rule, Timing};
+use headway_service::identity::Purpose;
 use headway_stage::world::{Settings, Work, World};
 
-use crate::fleet::{Ring, usage};
+use crate::fleet::{Ring, identity, usage};
 use crate::table::{Goal, Row, Table, ratio, time};
 
 pub(crate) fn measure(table: &mut Table) {
@@ -32,13 +33,20 @@ impl Rest {
         let settings = ring.settings(1);
         let roster = settings.first_roster().expect("members");
         let plan = roster.plan().expect("it fits");
-        let key = {
-            let file = settings.ring.key_file.as_deref().expect("a shared key");
-            headway_service::secret::key(file).expect("a key")
-        };
         let nodes = (0..ring.members as u32).map(|index| {
             let config = roster.place(index, plan);
-            Machine::new(config, key.clone(), 77 + u64::from(index)).expect("configured")
+            let own = identity(index as usize);
+            let key = |other: u32| {
+                let (name, public) = (format!("n{other}"), identity(other as usize).public());
+                let me = format!("n{index}");
+                let key = own.key_with("bench", Purpose::Hop, &me, (&name, &public));
+                key.expect("another's")
+            };
+            let (before, after) = (config.predecessor(), config.successor());
+            let incarnation = 77 + u64::from(index);
+            let mut node = Machine::new(config, key(before), incarnation).expect("configured");
+            node.set_link_key(after, &key(after));
+            node
         });
         let bind = |at| {
             let socket = UdpSocket::bind(("127.0.0.1", ring.port(at))).expect("a socket");

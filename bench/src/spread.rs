@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use headway_node::Key;
 use headway_service::config::{Settings, Sources};
-use headway_service::internal::decision::Decided;
-use headway_service::internal::{Agent, Credentials, Destination, Effect, Kept, Request, Setup};
+use headway_service::identity::Identities;
+use headway_service::internal::{Agent, Destination, Effect, Kept, Request, Setup, Stored};
+
+use crate::fleet::identity;
 
 /// From the decision that somebody is removed until all the others have left the old ring.
 pub(crate) fn time_to_spread(members: usize) -> Duration {
@@ -17,7 +18,12 @@ pub(crate) fn time_to_spread(members: usize) -> Duration {
     let removed = members / 2;
     let name = format!("n{removed}");
     world.request(0, Request::Remove { name, gone: false });
-    let decided = world.decided.expect("it is wanted");
+    while !world.adopted.contains(&true) {
+        let next = world.now + Duration::from_millis(1);
+        assert!(next < Duration::from_secs(60), "nothing is decided");
+        world.run_until(next);
+    }
+    let decided = world.now;
     world.adopted[removed] = true;
     while world.adopted.contains(&false) {
         let next = world.now + Duration::from_millis(10);
@@ -38,8 +44,6 @@ struct World {
     due: Vec<Duration>,
     now: Duration,
     count: u64,
-    log: Decided,
-    decided: Option<Duration>,
     adopted: Vec<bool>,
 }
 
@@ -59,12 +63,15 @@ fn settings(members: usize) -> Settings {
     let list: String = (0..members)
         .map(|at| {
             let address = address(at);
-            format!("[[ring.members]]\nname = \"n{at}\"\naddress = \"{address}\"\n")
+            let key = identity(at).public();
+            format!(
+                "[[ring.members]]\nname = \"n{at}\"\naddress = \"{address}\"\nkey = \"{key}\"\n"
+            )
         })
         .collect();
     let text = format!(
         "[node]\nname = \"n0\"\nlisten = \"x:1\"\nstate_dir = \"x\"\n[api]\nsocket = \"x\"\n\
-         [ring]\nname = \"spread\"\nkey_file = \"x\"\n{list}"
+         [ring]\nname = \"spread\"\n{list}"
     );
     let sources = Sources {
         text,
@@ -83,14 +90,13 @@ impl World {
     fn new(members: usize) -> World {
         let all = settings(members);
         let now = Duration::from_millis(1);
-        let key = Key::new(b"the key of a virtual ring").expect("long enough");
         let agent = |at: usize| {
             let mut settings = all.clone();
             settings.node.name = format!("n{at}");
             settings.node.listen = address(at);
             let setup = Setup {
                 settings,
-                credentials: Credentials::Shared(key.clone()),
+                identities: Identities::new(identity(at)),
                 kept: Kept::default(),
                 session: 1,
                 epoch: Duration::from_secs(1_800_000_000),
@@ -106,8 +112,6 @@ impl World {
             due: vec![Duration::MAX; members],
             now,
             count: 0,
-            log: Decided::new(all.first_roster().expect("members")),
-            decided: None,
             adopted: vec![false; members],
         };
         (0..members).for_each(|at| world.carry_out(at));
@@ -142,7 +146,12 @@ impl World {
     fn carry_out(&mut self, at: usize) {
         while let Some(effect) = self.agents[at].poll_effect() {
             match effect {
-                Effect::KeepRoster(_) => self.adopted[at] = true,
+                Effect::KeepRoster(_) => {
+                    let agent = &mut self.agents[at];
+                    agent.handle_stored(self.now, Stored::Roster, Ok(()));
+                    let roster = agent.roster();
+                    self.adopted[at] |= roster.is_some_and(|roster| roster.version > 1);
+                }
                 Effect::Neighbours(beside) => {
                     let beside = beside.into_iter();
                     self.beside[at] = beside
@@ -156,12 +165,6 @@ impl World {
                     let beside = self.beside[at].iter().find(|(beside, _)| *beside == node);
                     let (_, to) = *beside.expect("told before");
                     self.send(to, bytes);
-                }
-                Effect::Propose(change) => {
-                    let decision = Ok(self.log.apply(&change));
-                    self.decided = Some(self.now);
-                    let id = change.id;
-                    self.request(at, Request::Decision { id, decision });
                 }
                 _ => {}
             }

@@ -121,7 +121,8 @@ class Ring:
     def __init__(self, replicas, folder, headway):
         self.replicas, self.folder, self.headway = replicas, folder, headway
         count = replicas.options.replicas
-        subprocess.run([headway, "node", "init", f"{folder}/example.toml", "--shared-key", f"{folder}/ring.key"], check=True, stderr=subprocess.DEVNULL)
+        identity = [headway, "node", "identity"]
+        self.keys = [subprocess.check_output([*identity, f"{folder}/identity-{at}"], text=True).strip() for at in range(count)]
         self.nodes = []
         for at in range(count):
             path = f"{folder}/node-{at}.toml"
@@ -136,16 +137,16 @@ class Ring:
             time.sleep(0.05)
 
     def config(self, at, count):
-        members = "".join(f'[[ring.members]]\nname = "r{n}"\naddress = "127.0.0.1:{self.replicas.options.port + 100 + n}"\n' for n in range(count))
+        members = "".join(f'[[ring.members]]\nname = "r{n}"\naddress = "127.0.0.1:{self.replicas.options.port + 100 + n}"\nkey = "{self.keys[n]}"\n' for n in range(count))
         # The command asks this script, which owns the servers, and waits until it is done.
         script = f"echo {at} > {self.folder}/orders; while [ ! -e {self.folder}/done-{at} ]; do sleep 0.02; done; rm {self.folder}/done-{at}"
         return f"""[node]
 name = "r{at}"
 listen = "127.0.0.1:{self.replicas.options.port + 100 + at}"
 state_dir = "{self.folder}/state-{at}"
+identity_file = "{self.folder}/identity-{at}"
 [ring]
 name = "redis"
-key_file = "{self.folder}/ring.key"
 tokens = 2
 separation = 3
 {members}[timing]

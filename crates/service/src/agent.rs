@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{Settings, When};
-use crate::membership::keyring::Credentials;
+use crate::identity::Identities;
 use crate::membership::roster::Roster;
 use crate::membership::{Membership, control};
 use crate::metrics::Counts;
@@ -43,7 +43,7 @@ pub struct Setup {
     /// What it is told.
     pub settings: Settings,
     /// What it authenticates datagrams with.
-    pub credentials: Credentials,
+    pub identities: Identities,
     /// What it kept before.
     pub kept: Kept,
     /// The session of its process.
@@ -69,8 +69,6 @@ pub struct Agent {
     alarms: Alarms,
     /// Alarms about what was kept before.
     doubts: Alarms,
-    /// Alarms about the log of rosters.
-    keeping: Alarms,
     /// What could not be kept.
     unkept: BTreeMap<Stored, String>,
     /// What the notes were made from: changes of permits, and how many nodes leave.
@@ -95,7 +93,7 @@ impl Agent {
     pub fn new(now: Duration, setup: Setup) -> Agent {
         let Setup {
             settings,
-            credentials,
+            identities,
             kept,
             session,
             epoch,
@@ -111,7 +109,7 @@ impl Agent {
         let membership = Membership::new(
             now,
             Arc::clone(&settings),
-            credentials,
+            identities,
             roster,
             kept.notes.leaving,
             wire,
@@ -138,7 +136,6 @@ impl Agent {
             rejections: Rejections::default(),
             alarms: Alarms::default(),
             doubts: Alarms::default(),
-            keeping: Alarms::default(),
             unkept: BTreeMap::new(),
             noted: None,
             neighbours_due: true,
@@ -146,7 +143,6 @@ impl Agent {
             effects: VecDeque::new(),
             unsent: true,
         };
-        agent.keep_roster();
         if !kept.doubts.is_empty() {
             agent.bar(now);
         }
@@ -190,7 +186,7 @@ impl Agent {
                 self.noted = None;
             }
             if self.unkept.contains_key(&Stored::Roster) {
-                self.keep_roster();
+                self.membership.keep_again(now);
             }
         }
         self.membership.say(now, self.clock, self.works(now));
@@ -214,6 +210,10 @@ impl Agent {
     /// Something was kept, or could not be. To be said before the next effect is asked for,
     /// because that may rely on it.
     pub fn handle_stored(&mut self, now: Duration, what: Stored, result: Result<(), String>) {
+        if what == Stored::Roster {
+            self.membership.handle_kept(now, result.is_ok());
+            self.follow_up(now);
+        }
         match result {
             // Whoever wanted another key is told, and what is on the disk still counts.
             result if what == Stored::Identity => {
@@ -355,11 +355,6 @@ impl Agent {
     /// The roster that this node acts by.
     pub const fn roster(&self) -> Option<&Roster> {
         self.membership.roster()
-    }
-
-    fn keep_roster(&mut self) {
-        let roster = self.membership.signed();
-        self.effects.extend(roster.map(Effect::KeepRoster));
     }
 
     /// The node has been asked to stop and has nothing to wait for any more.

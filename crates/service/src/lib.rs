@@ -9,7 +9,6 @@ pub mod config;
 mod hearsay;
 mod hook;
 pub mod identity;
-mod keeper;
 mod log;
 pub mod members;
 mod membership;
@@ -38,16 +37,11 @@ pub mod internal {
     pub use crate::membership::Word;
     pub use crate::membership::control;
     pub use crate::membership::decision;
-    pub use crate::membership::keyring::Credentials;
+    pub use crate::membership::register;
     pub use crate::membership::roster;
     pub use crate::permits::{Entry, Grant, Holder, Ledger, Outcome};
     pub use crate::request::{Answer, Request};
     pub use crate::rollouts::{Ask, Task, Wanted, state};
     pub use crate::service::run_speaking;
     pub use crate::store::{Doubt, Kept, Notes, Store, Stored, Sync};
-
-    /// The keeper of the log of rosters, as the service runs it.
-    pub mod keeper {
-        pub use crate::keeper::{Order, Setup, run};
-    }
 }

@@ -1,6 +1,6 @@
 //! Logs: text for people or JSON for machines, on standard error.
 
-use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Registry, reload};
@@ -8,31 +8,21 @@ use tracing_subscriber::{Registry, reload};
 use crate::config::{LogFormat, LogSettings};
 
 /// Changes how much is logged while the node runs.
-pub(crate) struct Level(reload::Handle<Targets, Registry>);
+pub(crate) struct Level(reload::Handle<LevelFilter, Registry>);
 
 impl Level {
     /// From now on.
     pub(crate) fn set(&self, level: tracing::Level) {
         // It fails only when there is no logging any more.
-        let _ = self.0.modify(|filter| *filter = targets(level));
+        let _ = self
+            .0
+            .modify(|filter| *filter = LevelFilter::from_level(level));
     }
-}
-
-/// What is logged. openraft tells of every letter, which is for those who ask for details.
-fn targets(level: tracing::Level) -> Targets {
-    let others = if level >= tracing::Level::DEBUG {
-        LevelFilter::from_level(level)
-    } else {
-        LevelFilter::ERROR
-    };
-    Targets::new()
-        .with_default(level)
-        .with_target("openraft", others)
 }
 
 /// Begins to log. The second time in a program changes nothing.
 pub(crate) fn start(settings: &LogSettings) -> Level {
-    let (filter, handle) = reload::Layer::new(targets(settings.level));
+    let (filter, handle) = reload::Layer::new(LevelFilter::from_level(settings.level));
     let registry = tracing_subscriber::registry().with(filter);
     let format = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)

@@ -20,24 +20,26 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::{Key, RingId};
+use headway_node::RingId;
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
 use crate::hearsay::Hearsay;
-use crate::identity::NodeKey;
-use crate::request::{Changed, Refusal, RequestId};
+use crate::identity::{Identities, NodeKey};
+use crate::request::{Refusal, RequestId};
 use challenge::Challenge;
+use change::TELL_FOR;
 pub use change::Word;
-use change::{TELL_FOR, known_roster};
 use clones::Clones;
-use control::{Letter, Message, Sender};
+use control::{Message, Sender};
 use decision::Kind;
 pub(crate) use effect::{Effect, Standing};
 use exchange::Exchange;
-use keyring::{Credentials, Keyring};
+use keyring::Keyring;
 use poll::{Poll, Proposal, Wanted};
-use roster::{Member, Roster, Signed, Trust};
+use roster::{Member, Proved, Roster, Trust};
+pub(crate) use voting::PROPOSE_FOR;
+use voting::{OnDisk, Voting};
 
 mod challenge;
 mod change;
@@ -51,11 +53,11 @@ mod news;
 mod peers;
 mod place;
 mod poll;
-#[allow(dead_code, reason = "wired in next")]
-mod register;
+pub mod register;
 pub mod roster;
 mod rotation;
 mod several;
+mod voting;
 mod wire;
 
 /// How often a node tells its neighbours which roster it has.
@@ -77,6 +79,7 @@ pub(crate) struct Membership {
     /// Since 1970, when this node's time began.
     epoch: Duration,
     exchange: Exchange,
+    voting: Voting,
     /// The roster that this node acts by.
     current: Option<Roster>,
     /// The version of the last one whose ring has settled.
@@ -102,13 +105,9 @@ pub(crate) struct Membership {
     unauthenticated: Duration,
     /// A change of this node's key pairs that is on its way to the disk.
     unkept_key: Option<rotation::Rotation>,
-    /// Signatures of the roster that are on the disk.
-    signatures_kept: usize,
     poll: Option<Poll>,
     /// Changes that are not decided yet, by their numbers.
     proposals: BTreeMap<u64, Proposal>,
-    /// Those that are, by the version that they make: who wanted it, and is answered when.
-    unanswered: Vec<(Changed, RequestId, Duration)>,
     poll_again: Duration,
     silent_since: BTreeMap<String, Duration>,
     hearsay: Hearsay,
@@ -122,34 +121,43 @@ pub(crate) struct Membership {
 }
 
 impl Membership {
-    /// Begins with the roster that was kept, or with the file's, unless there was one and it
-    /// cannot be read (`Err`); `leaving` was noted before a restart, and `random` gives numbers
-    /// that nobody can guess.
+    /// Begins with the roster that was kept, or with the file's; what was kept may have been lost
+    /// (`Err`). `leaving` was noted before a restart, and `random` gives numbers that nobody can
+    /// guess.
     pub(crate) fn new(
         now: Duration,
         settings: Arc<Settings>,
-        credentials: Credentials,
+        identities: Identities,
         kept: Result<Option<&[u8]>, ()>,
         leaving: Vec<(String, String)>,
         newest: u8,
         (random, epoch): (fn() -> u64, Duration),
     ) -> Membership {
-        let keyring = Keyring::new(credentials, &settings.ring.name, &settings.node.name);
-        let has_keys = keyring.shared().is_none();
-        let own = kept.and_then(|kept| known_roster(&settings, has_keys, kept));
+        let keyring = Keyring::new(identities, &settings.ring.name, &settings.node.name);
+        let read = |bytes| {
+            OnDisk::read(bytes, &settings.ring.name)
+                .map_err(|error| tracing::error!(%error, "the kept membership is not used"))
+        };
+        let kept = kept.and_then(|kept| kept.map(read).transpose());
+        // A disk that has lost what it was keeps no promise that it gave.
+        let lost = kept.is_err().then(random);
+        let kept = kept.unwrap_or_default();
+        let first = settings.first_roster().map(Proved::new);
+        let (own, first) = match lost {
+            None => (known_roster(kept.as_ref(), first), None),
+            Some(_) => (None, first),
+        };
         let mut alarms = Alarms::default();
-        if own.is_err() {
+        if lost.is_some() {
             alarms.raise(Alarm::NoRosterKept);
         }
-        let own = own.unwrap_or_default();
         let listed = settings.ring.members.iter();
-        let listed = listed.map(|member| member.address.clone());
-        let seeds = settings.ring.seeds.iter().cloned().chain(listed).collect();
+        let seeds = listed.map(|member| member.address.clone()).collect();
         let longest = own.as_ref().map(|own| own.roster().longest_permit());
+        let name = &settings.node.name;
+        let voting = Voting::new(now, name, own.as_ref(), kept, lost, random());
         // Without a roster, those that the file lists are believed.
-        let listed = || Trust::of(&settings.listed());
-        let trust = own.as_ref().map(|own| Trust::of(own.roster()));
-        let trust = has_keys.then(|| trust.unwrap_or_else(listed));
+        let trust = Trust::of(&settings.listed());
         let mut membership = Membership {
             ring: settings.ring.name_id(),
             newest,
@@ -157,9 +165,9 @@ impl Membership {
             boot: random(),
             random,
             epoch,
-            current: own.as_ref().map(|signed| signed.roster().clone()),
-            signatures_kept: own.as_ref().map_or(0, |own| own.signatures().count()),
-            exchange: Exchange::new(&settings.ring.name, trust, own),
+            current: own.as_ref().map(|own| own.roster().clone()),
+            exchange: Exchange::new(&settings.ring.name, trust, own).with_first(first),
+            voting,
             former: BTreeMap::new(),
             clones: Clones::default(),
             unauthenticated: now,
@@ -177,7 +185,6 @@ impl Membership {
             contradicted: now,
             poll: None,
             proposals: BTreeMap::new(),
-            unanswered: Vec::new(),
             poll_again: now,
             silent_since: BTreeMap::new(),
             hearsay: Hearsay::default(),
@@ -191,19 +198,14 @@ impl Membership {
         };
         membership.check_own_key();
         membership.report_differences();
+        membership.carry_votes(now);
         membership
     }
 
-    /// The settings have changed, and the key if all share one. Whether it is another key.
-    pub(crate) fn set(&mut self, settings: Arc<Settings>, key: Option<Key>) -> bool {
+    /// The settings have changed.
+    pub(crate) fn set(&mut self, settings: Arc<Settings>) {
         self.settings = settings;
-        let proof = |key: &Key| key.sign(b"which key is it?");
-        let other = |key: &Key| self.keyring.shared().map(proof) != Some(proof(key));
-        let key = key.filter(|key| self.keyring.shared().is_some() && other(key));
-        let changed = key.is_some();
-        key.into_iter().for_each(|key| self.keyring.set_shared(key));
         self.report_differences();
-        changed
     }
 
     /// How the node stands to the ring from now on.
@@ -236,7 +238,7 @@ impl Membership {
         if knows {
             self.previous.remove(name);
         }
-        if knows && sender.drained && self.speaks_for_leaving(sender) {
+        if knows && sender.drained && self.leaving.contains_key(name) {
             self.leaving.remove(name);
             tracing::info!(member = %name, "has left and uses no permit");
         }
@@ -266,16 +268,13 @@ impl Membership {
                     self.handle_report(now, report);
                 }
             }
-            Message::Letter(letter) => {
-                let letter = Effect::Letter(sender.address.clone(), letter.clone());
-                self.effects.push_back(letter);
-            }
+            &Message::Alive(alive) => self.handle_alive(now, sender, alive),
+            Message::Part(part) => self.handle_part(now, sender, part),
             Message::Offer
             | Message::Want { .. }
             | Message::Chunk { .. }
             | Message::Prove { .. }
-            | Message::Link(_)
-            | Message::Vouches { .. } => {}
+            | Message::Link(_) => {}
         }
         self.pass_on();
         self.follow_exchange(now);
@@ -309,11 +308,6 @@ impl Membership {
         self.propose(Wanted::By(request), Kind::Remove { name, gone });
     }
 
-    /// The keeper here writes to another.
-    pub(crate) fn send_letter(&mut self, address: String, letter: Letter) {
-        self.outbox.push_back((address, Message::Letter(letter)));
-    }
-
     /// A neighbour on the ring is silent, or is heard again.
     pub(crate) fn handle_neighbour(&mut self, now: Duration, node: u32, silent: bool) {
         let name = self.name_of(node);
@@ -331,12 +325,12 @@ impl Membership {
     pub(crate) fn handle_timeout(&mut self, now: Duration) -> bool {
         self.exchange.handle_timeout(now);
         self.ask_neighbours(now);
-        self.answer_decided(now);
+        self.advance_votes(now);
+        self.advance_proposals(now);
         let offers = now >= self.next_offer;
         if offers {
             self.next_offer = now + OFFER_EVERY;
             self.offer(now);
-            self.announce();
             self.tend_keys(now);
             // The other ring is gone.
             if now >= self.contradicted + TELL_FOR {
@@ -353,6 +347,8 @@ impl Membership {
         let poll = self.poll.as_ref().map(Poll::timeout);
         let others = self.exchange.poll_timeout().into_iter().chain(poll);
         let others = others.chain(self.challenge_timeout());
+        let others = others.chain(self.vote_timeout());
+        let others = others.chain(self.proposal_timeout());
         others.fold(self.next_offer, Duration::min)
     }
 
@@ -388,11 +384,6 @@ impl Membership {
         }
     }
 
-    /// The roster with its signatures, to be kept.
-    pub(crate) fn signed(&self) -> Option<Vec<u8>> {
-        self.exchange.roster().map(Signed::kept)
-    }
-
     /// Alarms about members.
     pub(crate) const fn alarms(&self) -> &Alarms {
         &self.alarms
@@ -400,5 +391,23 @@ impl Membership {
 
     fn reject(&mut self, reason: Reason) {
         self.effects.push_back(Effect::Rejected(reason));
+    }
+}
+
+/// The roster to begin with: the one that was kept, or the file's if none was.
+fn known_roster(kept: Option<&OnDisk>, first: Option<Proved>) -> Option<Proved> {
+    let kept = kept.map(|kept| kept.roster.clone());
+    match (kept, first) {
+        (Some(kept), Some(first)) if kept.mark().version <= 1 => Some(first),
+        (Some(kept), Some(first)) => {
+            if kept.roster().members != first.roster().members {
+                tracing::info!(
+                    version = kept.roster().version,
+                    "the membership has changed since ring.members was written; the latest is used"
+                );
+            }
+            Some(kept)
+        }
+        (kept, first) => kept.or(first),
     }
 }

@@ -2,14 +2,14 @@
 
 use crate::identity::{Signer, SignerKey};
 use crate::membership::decision::operator_message;
-use crate::membership::roster::{Roster, Signed};
+use crate::membership::roster::{Proved, Roster};
 
-/// The signature under a roster that begins a new log (`POST /v1/recover`), in hexadecimal
+/// The signature under a roster that is recovered (`POST /v1/recover`), in hexadecimal
 /// digits. Nothing if it is no roster of that ring, or somebody is in it who should not be.
 pub fn sign_roster(text: &str, ring: &str, gone: &[String], by: &Signer) -> Option<String> {
-    let roster = Signed::read(text.as_bytes(), ring).ok()?;
+    let roster = Proved::read(text.as_bytes(), ring).ok()?;
     let left = |roster: &Roster| gone.iter().all(|name| roster.member(name).is_none());
-    let (_, signature) = by.vouch(&roster.mark().message());
+    let (_, signature) = by.vouch(&roster.mark().recovery());
     left(roster.roster()).then(|| hex::encode(signature))
 }
 

@@ -13,7 +13,6 @@ use tokio::sync::{mpsc, oneshot};
 use crate::agent::{Agent, Beside, Destination, Effect};
 use crate::clock::{epoch, since_boot};
 use crate::hook::Order;
-use crate::keeper;
 use crate::permits::{CommandPermit, Outcome};
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
 use crate::store::{Store, Stored};
@@ -36,8 +35,6 @@ pub(crate) struct Shell {
     pub(crate) identity_file: PathBuf,
     /// For the task that runs the command.
     pub(crate) commands: mpsc::UnboundedSender<Order>,
-    /// For the task that keeps the log of rosters.
-    pub(crate) keeper: mpsc::UnboundedSender<keeper::Order>,
     /// On the clock of the machine.
     pub(crate) began: Duration,
     pub(crate) world: World,
@@ -126,8 +123,6 @@ impl Shell {
                 Effect::KeepRoster(roster) => {
                     let result = self.store.save_roster(&roster);
                     self.stored(Stored::Roster, result);
-                    let roster = self.agent.roster().cloned();
-                    self.order(roster.map(keeper::Order::Roster));
                 }
                 Effect::KeepIdentity(identities) => {
                     let result = identities.write(&self.identity_file);
@@ -143,10 +138,6 @@ impl Shell {
                 }
                 Effect::Neighbours(beside) => self.reach(beside),
                 Effect::Send(to, datagram) => self.send(to, &datagram),
-                Effect::Propose(change) => self.order(Some(keeper::Order::Propose(change))),
-                Effect::Letter(from, letter) => {
-                    self.order(Some(keeper::Order::Letter(from, letter)));
-                }
                 Effect::Reply(id, reply) => self.reply(id, reply),
                 Effect::StartCommand(permit) => self.start_command(permit),
                 Effect::StopCommand(grant) => {
@@ -154,13 +145,6 @@ impl Shell {
                     let _ = self.commands.send(Order::Stop(grant));
                 }
             }
-        }
-    }
-
-    /// A node that stops decides nothing any more.
-    fn order(&self, order: Option<keeper::Order>) {
-        if let Some(order) = order {
-            let _ = self.keeper.send(order);
         }
     }
 

@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 
+use headway_node::PlanError;
 use headway_node::transport::Waker;
-use headway_node::{Key, PlanError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::oneshot;
@@ -16,8 +16,6 @@ use crate::agent::Status;
 use crate::config::Settings;
 use crate::identity::{Identity, SignerKey};
 use crate::membership::Word;
-use crate::membership::control::Letter;
-use crate::membership::decision::Decision;
 use crate::membership::roster::{Member, Roster, RosterError};
 use crate::permits::{Grant, Holder, Outcome};
 use crate::rollouts::view::RolloutView;
@@ -102,23 +100,12 @@ pub enum Request {
     },
     /// Other terms: keys of [`crate::membership::roster::Terms`] and their values.
     Set(serde_json::Map<String, serde_json::Value>),
-    /// Most keepers of the log are gone for good: a new log begins without these members.
+    /// Most voters are gone for good: the others go on without these members.
     Recover { gone: Vec<String>, word: Word },
     /// Other key pairs for this node.
     Rotate(Box<Identity>),
     /// Another key for the operator, signed with the old one.
     RotateOperator { key: SignerKey, signature: String },
-    /// The log of rosters says that this is the roster.
-    Decided(Box<Roster>),
-    /// It has decided upon a change, or has not in time.
-    Decision {
-        id: u64,
-        decision: Result<Decision, String>,
-    },
-    /// The keeper here writes to somebody.
-    Letter { address: String, letter: Letter },
-    /// What is wrong with the keeper here, if anything.
-    Keeping(Option<String>),
     /// Somebody starts a roll-out.
     StartRollout(Wanted),
     /// Somebody says whether it goes on.
@@ -131,11 +118,8 @@ pub enum Request {
         result: Result<(), String>,
         took: Duration,
     },
-    /// New settings, and the key if all share one.
-    Reload {
-        settings: Box<Settings>,
-        key: Option<Key>,
-    },
+    /// New settings.
+    Reload(Box<Settings>),
     /// The node is to stop.
     Stop,
 }
@@ -165,7 +149,7 @@ pub enum Answer {
     /// What the node is doing.
     Status(Box<Status>),
     /// Who is on the ring.
-    Roster(Roster),
+    Roster(Box<Roster>),
     /// The roster that was made.
     Changed(Changed),
     /// A roster that an operator has to sign.
@@ -230,7 +214,7 @@ pub enum Refusal {
     #[error("another change is under way: try again in a moment")]
     Busy,
     /// Another change came first.
-    #[error("the roster has just been changed by somebody else: try again")]
+    #[error("the membership has just been changed by somebody else: try again")]
     Superseded,
     /// Nobody would be left to ask a member that may not know that it is left out.
     #[error(
@@ -240,9 +224,8 @@ pub enum Refusal {
     Segment(String),
     /// The node to be added does not answer.
     #[error(
-        "{0} does not answer at {1}: start it first, with this ring's key and ring.seeds, or, if \
-         members have keys of their own, with its own as --key says, and this member among its \
-         ring.members"
+        "{0} does not answer at {1}: start it first, with its own key as --key says, and this member \
+         among its ring.members"
     )]
     Unreachable(String, String),
     /// A change that its owner has to sign.
@@ -257,21 +240,15 @@ pub enum Refusal {
          machine that is left"
     )]
     NoOperator,
-    /// There are no key pairs.
-    #[error(
-        "all members of this ring share one key: replace the file ring.key_file everywhere, and \
-         reload; for key pairs see docs/operators/keys.md"
-    )]
-    SharedKey,
     /// Not again yet.
     #[error(
         "this node has just changed its key: again when everybody has the new one, which is when the \
          ring has settled and nobody is bypassed, or a day later"
     )]
     Rotating,
-    /// The log can still decide.
+    /// They can still decide.
     #[error(
-        "{0} of {1} keepers of the roster would be left, which is a majority: use `headway node \
+        "{0} of {1} voters of the membership would be left, which is a majority: use `headway node \
          remove` for each"
     )]
     Majority(usize, usize),
@@ -284,13 +261,13 @@ pub enum Refusal {
     /// Nobody would be left to share a ring with.
     #[error(
         "one member would be left, and a ring has two at least: begin a new ring with another \
-         machine, as docs/operators/keepers.md says"
+         machine, as docs/operators/voters.md says"
     )]
     Alone,
-    /// The log of rosters did not decide upon it.
+    /// A key that could not be kept.
     #[error("{0}")]
-    Log(String),
-    /// Nobody knows whether the log will decide upon it.
+    Unkept(String),
+    /// Nobody knows whether it will be decided upon.
     #[error("{0}")]
     Undecided(String),
     /// A roll-out that cannot be, or is not there.

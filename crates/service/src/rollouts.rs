@@ -60,7 +60,7 @@ pub(crate) trait Members {
     fn has(&self, name: &str) -> bool;
     /// This node's signature, if members have keys of their own.
     fn sign(&self, message: &[u8]) -> String;
-    /// Whether a member has signed something, or all share a key.
+    /// Whether a member has signed something.
     fn has_signed(&self, name: &str, message: &[u8], signature: &str) -> bool;
 }
 

@@ -205,18 +205,6 @@ impl Seat {
         (self.restored, self.watched) = (None, None);
     }
 
-    /// The keys have changed: a machine with others goes on from the state of this one.
-    pub(crate) fn set_keys(&mut self, now: Duration, keys: Keys) {
-        let Some(machine) = &self.machine else { return };
-        let config = *machine.config();
-        let mut state = Vec::new();
-        machine.save(&mut state);
-        match self.restore(now, config, keys, &state) {
-            Ok(restored) => self.machine = Some(restored),
-            Err(error) => tracing::error!(%error, "the new key is not used"),
-        }
-    }
-
     /// A datagram has arrived. Whether there is anybody to listen to it.
     pub(crate) fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) -> bool {
         let Some(machine) = &mut self.machine else {

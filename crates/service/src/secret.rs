@@ -1,4 +1,4 @@
-//! The ring's key, from a file that nobody else can read.
+//! Secrets from files that nobody else can read.
 
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -51,24 +51,12 @@ pub enum SecretError {
 /// More than any key; a file that is longer is not one.
 const MAX_BYTES: u64 = 4096;
 
-/// Reads the key. A line feed at the end does not belong to it.
-///
-/// # Errors
-///
-/// When it cannot be read, others can read it, or it is too short.
-pub fn key(path: &Path) -> Result<Key, SecretError> {
-    let mut secret = read(path)?;
-    let bytes = secret.len();
-    let key = Key::new(&secret);
-    secret.fill(0);
-    key.ok_or_else(|| SecretError::Short(path.to_owned(), bytes))
-}
-
 /// Reads a token that callers show: as long as a key, of letters that fit into a header.
 ///
 /// # Errors
 ///
-/// As [`key`], and when it has other characters than letters, digits, `-`, `_`, `.` and `~`.
+/// When it cannot be read, others can read it, it is too short, or it has other characters than
+/// letters, digits, `-`, `_`, `.` and `~`.
 pub fn token(path: &Path) -> Result<String, SecretError> {
     let secret = read(path)?;
     if secret.len() < Key::MIN_BYTES {
@@ -143,18 +131,18 @@ mod tests {
     #[test]
     fn a_key_that_others_can_read_is_refused_with_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ring.key");
+        let path = folder.path().join("api.token");
         create(&path).unwrap();
-        assert!(key(&path).is_ok());
+        assert!(token(&path).is_ok());
         assert!(create(&path).is_err(), "an existing key is never replaced");
         for mode in [0o640, 0o604, 0o660, 0o606, 0o644, 0o610] {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            let refused = key(&path).unwrap_err().to_string();
+            let refused = token(&path).unwrap_err().to_string();
             assert!(refused.contains("chmod 600"), "{refused}");
             assert!(refused.contains(&format!("{mode:03o}")), "{refused}");
         }
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o400)).unwrap();
-        assert!(key(&path).is_ok());
+        assert!(token(&path).is_ok());
     }
 
     #[test]
@@ -163,11 +151,14 @@ mod tests {
         let path = folder.path().join("short.key");
         std::fs::write(&path, "only 15 bytes..\n").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        let refused = key(&path).unwrap_err().to_string();
+        let refused = token(&path).unwrap_err().to_string();
         assert!(refused.contains("has 15 bytes"), "{refused}");
-        assert!(matches!(key(folder.path()), Err(SecretError::NotAFile(_))));
         assert!(matches!(
-            key(&folder.path().join("none")),
+            token(folder.path()),
+            Err(SecretError::NotAFile(_))
+        ));
+        assert!(matches!(
+            token(&folder.path().join("none")),
             Err(SecretError::Read(..))
         ));
     }

@@ -19,13 +19,12 @@ use crate::api::{App, door};
 use crate::clock::{epoch, since_boot};
 use crate::config::{Mistake, Settings};
 use crate::identity::Identities;
-use crate::membership::keyring::Credentials;
 use crate::protocol::{Shell, World};
 use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
 use crate::store::{Notes, Store, Sync};
 use crate::transport::ByName;
-use crate::{hook, keeper, log};
+use crate::{hook, log};
 
 /// Why a node did not start, or ended.
 #[derive(Debug, Error)]
@@ -86,7 +85,7 @@ pub fn run_speaking(
     reread: Reread<'_>,
 ) -> Result<Stopped, ServiceError> {
     let level = log::start(&settings.log);
-    let credentials = credentials(settings)?;
+    let identities = Identities::open(&settings.identity_file())?;
     let store = open_store(settings)?;
     let transport = ByName::open(settings)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -95,26 +94,11 @@ pub fn run_speaking(
         .build()
         .map_err(system("cannot start"))?;
     let ran = runtime.block_on(run_on(
-        wire,
-        settings,
-        reread,
-        &level,
-        credentials,
-        store,
-        transport,
+        wire, settings, reread, &level, identities, store, transport,
     ));
     // Nobody waits for what a resolver still looks for.
     runtime.shutdown_background();
     ran
-}
-
-/// The key that all members share, or this node's own key pairs, which are made if there are
-/// none.
-fn credentials(settings: &Settings) -> Result<Credentials, SecretError> {
-    match &settings.ring.key_file {
-        Some(path) => secret::key(path).map(Credentials::Shared),
-        None => Identities::open(&settings.identity_file()).map(Credentials::Own),
-    }
 }
 
 /// The state's folder, when nothing of a command of before a restart lives any more.
@@ -140,7 +124,7 @@ async fn run_on(
     settings: &Settings,
     reread: Reread<'_>,
     level: &log::Level,
-    credentials: Credentials,
+    identities: Identities,
     store: Store,
     transport: ByName,
 ) -> Result<Stopped, ServiceError> {
@@ -156,30 +140,19 @@ async fn run_on(
     let now = || since_boot().saturating_sub(began);
     let setup = Setup {
         settings: settings.clone(),
-        credentials,
+        identities,
         kept: store.kept(),
         session: hook::session(),
         epoch: epoch(now()),
         wire,
         random,
     };
-    let (to_keeper, orders_to_keeper) = mpsc::unbounded_channel();
-    let (from_keeper, requests_of_keeper) = mpsc::unbounded_channel();
-    let keeping = keeper::Setup {
-        name: settings.node.name.clone(),
-        folder: settings.node.state_dir.clone(),
-        election: keeper::ELECTION,
-        random,
-    };
-    let keeper = tokio::spawn(keeper::run(keeping, orders_to_keeper, from_keeper));
-    tokio::spawn(carry(requests_of_keeper, handle.clone()));
     let shell = Shell {
         agent: Agent::new(now(), setup),
         transport,
         store,
         identity_file: settings.identity_file(),
         commands: orders,
-        keeper: to_keeper,
         began,
         world: World::default(),
     };
@@ -223,7 +196,6 @@ async fn run_on(
     let _ = std::fs::remove_file(&settings.api.socket);
     // Dropping what the protocol held has ended the orders.
     let _ = tokio::time::timeout(settings.timing.grace, commands).await;
-    let _ = tokio::time::timeout(PATIENCE, keeper).await;
     match result {
         Ok(Ok(())) => {
             let _ = thread.join();
@@ -232,16 +204,6 @@ async fn run_on(
         }
         Ok(Err(error)) => Err(ServiceError::Protocol(error.to_string())),
         Err(_) => Err(ServiceError::Protocol("its thread has panicked".into())),
-    }
-}
-
-/// Hands over what the keeper asks. Letters may be lost.
-async fn carry(mut requests: mpsc::UnboundedReceiver<Request>, handle: Handle) {
-    while let Some(request) = requests.recv().await {
-        match request {
-            Request::Letter { .. } => handle.tell(request),
-            _ => handle.insist(request).await,
-        }
     }
 }
 
@@ -265,23 +227,13 @@ async fn reload(
                 tracing::error!(%mistake, "the configuration is not used");
             }
         }
-        Ok(settings) => match settings
-            .ring
-            .key_file
-            .as_deref()
-            .map(secret::key)
-            .transpose()
-        {
-            Err(error) => tracing::error!(%error, "the configuration is not used"),
-            Ok(key) => {
-                level.set(settings.log.level);
-                publish.send_replace(settings.clone());
-                let settings = Box::new(settings);
-                handle.insist(Request::Reload { settings, key }).await;
-                // Answered in turn, so afterwards it is done.
-                let _ = handle.ask(Request::Status, PATIENCE).await;
-            }
-        },
+        Ok(settings) => {
+            level.set(settings.log.level);
+            publish.send_replace(settings.clone());
+            handle.insist(Request::Reload(Box::new(settings))).await;
+            // Answered in turn, so afterwards it is done.
+            let _ = handle.ask(Request::Status, PATIENCE).await;
+        }
     }
     let _ = sd_notify::notify(&[NotifyState::Ready]);
 }

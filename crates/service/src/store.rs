@@ -45,6 +45,8 @@ pub struct Store {
     /// The notes as they were last written, and their number, which goes with every state.
     notes: Vec<u8>,
     noted: u64,
+    /// How often the roster and what goes with it was written.
+    aged: u64,
     /// Held while the node runs, so that there are never two.
     _lock: Flock<File>,
 }
@@ -63,7 +65,7 @@ pub enum Sync {
 pub struct Kept {
     /// The machine's state.
     pub state: Option<Vec<u8>>,
-    /// The roster with its signatures.
+    /// The roster, with what proves it and what the node has promised about the next one.
     pub roster: Option<Vec<u8>>,
     /// What else has to survive a restart.
     pub notes: Notes,
@@ -108,7 +110,7 @@ impl fmt::Display for Stored {
             Stored::Identity => "key pairs",
             Stored::Notes => "notes",
             Stored::Rollouts => "roll-outs",
-            Stored::Roster => "roster",
+            Stored::Roster => "membership",
             Stored::State => "state",
         })
     }
@@ -138,6 +140,10 @@ struct Numbered {
     notes: Notes,
 }
 
+/// The file with the roster and its votes, and the one with its number.
+const MEMBERSHIP: &str = "membership";
+const MEMBERSHIP_AGE: &str = "membership.age";
+
 /// How long a folder that somebody uses is waited for.
 const LOCKED_FOR: Duration = Duration::from_secs(2);
 
@@ -150,6 +156,10 @@ impl Store {
     /// When it cannot be made, or another node uses it.
     pub fn open(folder: &Path, sync: Sync) -> io::Result<Store> {
         std::fs::create_dir_all(folder)?;
+        if folder.join("roster").exists() {
+            let old = "its file `roster` is of Headway 0.2: CHANGELOG.md says how to upgrade";
+            return Err(io::Error::other(old));
+        }
         let mut options = OpenOptions::new();
         options
             .read(true)
@@ -171,11 +181,19 @@ impl Store {
             place: Vec::new(),
             notes: Vec::new(),
             noted: 0,
+            aged: 0,
             _lock: lock,
         };
         // Whatever can be read: the next notes are later.
         let noted = store.numbered().map_or(0, |notes| notes.number);
         store.noted = noted.max(store.noted_with_state());
+        let aged = [MEMBERSHIP, MEMBERSHIP_AGE].map(|name| store.unsealed(name).ok().flatten());
+        store.aged = aged
+            .iter()
+            .flatten()
+            .map(|bytes| number(bytes))
+            .max()
+            .unwrap_or(0);
         Ok(store)
     }
 
@@ -305,22 +323,36 @@ impl Store {
         latest(&bytes).map_or(0, |place| place.notes)
     }
 
-    /// The signed roster, if one was kept.
+    /// The roster and what goes with it, if it was kept. Beside it there is the number of the
+    /// latest: one that was deleted or put back has a lower one.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// When it cannot be read, or is not the latest.
     pub fn roster(&self) -> Result<Option<Vec<u8>>, Doubt> {
-        self.unsealed("roster")
+        let latest = self.unsealed(MEMBERSHIP_AGE)?.map(|age| number(&age));
+        let mut kept = self.unsealed(MEMBERSHIP)?;
+        let age = kept.as_deref().map_or(0, number);
+        if latest.is_some_and(|latest| latest > age) {
+            return Err(unreadable(MEMBERSHIP, "it was deleted or put back"));
+        }
+        if let Some(kept) = &mut kept {
+            kept.drain(..kept.len().min(8));
+        }
+        Ok(kept)
     }
 
-    /// Keeps a signed roster: a line of JSON and a line with its signature.
+    /// Keeps the roster and what goes with it.
     ///
     /// # Errors
     ///
     /// When the disk does not take it.
-    pub fn save_roster(&mut self, signed: &[u8]) -> io::Result<()> {
-        sealed::write(&self.folder, "roster", signed)
+    pub fn save_roster(&mut self, kept: &[u8]) -> io::Result<()> {
+        let age = (self.aged + 1).to_be_bytes();
+        sealed::write(&self.folder, MEMBERSHIP, &[&age, kept].concat())?;
+        sealed::write(&self.folder, MEMBERSHIP_AGE, &age)?;
+        self.aged += 1;
+        Ok(())
     }
 
     /// What was noted before.
@@ -377,6 +409,11 @@ impl Store {
     }
 }
 
+/// The number that a file begins with.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().copied().map_or(0, u64::from_be_bytes)
+}
+
 fn lock(mut file: File) -> io::Result<Flock<File>> {
     let began = Instant::now();
     loop {
@@ -395,7 +432,7 @@ fn lock(mut file: File) -> io::Result<Flock<File>> {
 fn unreadable(name: &str, why: impl fmt::Display) -> Doubt {
     let what = match name {
         "state" => Stored::State,
-        "roster" => Stored::Roster,
+        MEMBERSHIP | MEMBERSHIP_AGE => Stored::Roster,
         _ => Stored::Notes,
     };
     Doubt::Unreadable(what, why.to_string())

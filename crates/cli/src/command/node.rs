@@ -73,12 +73,13 @@ enum Command {
     Remove(RemoveArgs),
     /// Change tokens, separation or times of the whole ring, without restarting anything
     Set(set::Args),
-    /// Begin a new log of rosters when most keepers of the old one are gone for good
+    /// Go on without most of the voters, which are gone for good
     #[command(
-        long_about = "Begin a new log of rosters when most keepers of the old one are gone for good\n\n\
+        long_about = "Go on without most of the voters, which are gone for good\n\n\
         Say it of machines that are off and stay off: those named are left out, and the others \
-        begin a new log. With --operator, or where all share one key, say it once, on one node; \
-        else on every node that is left. docs/operators/keepers.md has the whole procedure."
+        decide from then on. Name nobody if the machines are there, and most voters have lost their \
+        disks. With --operator, say it once, on one node; else on every node that is left. \
+        docs/operators/voters.md has the whole procedure."
     )]
     Recover(RecoverArgs),
     /// Make the members those of a list, from a file or from another program
@@ -156,9 +157,9 @@ struct AddArgs {
     name: String,
     /// Where it receives datagrams: HOST:PORT
     address: String,
-    /// Its public key, as `headway node identity` prints it there; none if all share one
+    /// Its public key, as `headway node identity` prints it there
     #[arg(long, value_name = "KEY")]
-    key: Option<NodeKey>,
+    key: NodeKey,
     /// Where its HTTP interface is: HOST:PORT
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
@@ -174,11 +175,11 @@ struct AddArgs {
 
 #[derive(ClapArgs, Debug)]
 struct RecoverArgs {
-    /// Members whose machines are off for good, most keepers among them: a,b,c
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    /// Members whose machines are off for good, most voters among them: a,b,c
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     gone: Vec<String>,
-    /// The operator's key (ring.operator_key), which all members believe. Where members have
-    /// keys and this is left out, run the command on every machine that is left
+    /// The operator's key (ring.operator_key), which all members believe. If this is left out, run
+    /// the command on every machine that is left
     #[arg(long, value_name = "FILE")]
     operator: Option<PathBuf>,
     #[command(flatten)]
@@ -230,7 +231,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             }
             let answer = ask(&args.socket.socket, "POST", "/v1/recover", Some(&body))?;
             say(format_args!(
-                "roster {}: a new log begins with it",
+                "membership {}: the members that are left decide from now on",
                 answer["version"]
             ))?;
             told(&answer)?;

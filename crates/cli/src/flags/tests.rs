@@ -13,7 +13,7 @@ const DIFFERENT: &[(&str, &str)] = &[
         "after a round in lock-step, after a time on a network",
     ),
     ("format", "csv only where the result is a table"),
-    ("gone", "of the one that is removed, or who of the keepers"),
+    ("gone", "of the one that is removed, or who of the voters"),
     ("method", "of adding control to a plant, of finding a walk"),
     ("output", "a file, or the folder of a sweep's results"),
     (

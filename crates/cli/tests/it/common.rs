@@ -112,6 +112,11 @@ impl Place {
         place
     }
 
+    /// Writes a node's configuration, and the key pairs of that node and two others.
+    pub(crate) fn init_node(&self, file: &str) {
+        init_node(self.path(), file);
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
@@ -185,4 +190,29 @@ pub(crate) fn until<T>(mut look: impl FnMut() -> Result<T, String>) -> T {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Writes the configuration of a node that keeps everything here, and the key pairs of that node and
+/// two others.
+pub(crate) fn init_node(folder: &Path, file: &str) {
+    let run = |arguments: &str| {
+        let ran = headway_in(folder, arguments);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.out.trim().to_owned()
+    };
+    let member = |(at, file): (u32, &str)| {
+        let key = run(&format!("node identity {file}"));
+        let name = ["a", "b", "c"][at as usize];
+        format!(" --member {name}=192.0.2.{}:7400={key}", at + 1)
+    };
+    let members: String = (0..)
+        .zip(["identity", "b.identity", "c.identity"])
+        .map(member)
+        .collect();
+    run(&format!("node init {file}{members}"));
+    let path = folder.join(file);
+    let text = std::fs::read_to_string(&path).expect("written");
+    let state = "state_dir = \"/var/lib/headway\"";
+    assert!(text.contains(state), "{text}");
+    std::fs::write(path, text.replace(state, "state_dir = \".\"")).expect("written");
 }

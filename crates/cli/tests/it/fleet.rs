@@ -69,7 +69,7 @@ impl Ring {
         ring
     }
 
-    fn key(&self, file: &str) -> String {
+    pub(crate) fn key(&self, file: &str) -> String {
         let ran = self.headway(&format!("node identity {file}"));
         assert_eq!(ran.code, 0, "{}", ran.err);
         ran.out.trim().to_owned()
@@ -84,32 +84,26 @@ impl Ring {
     }
 
     /// So many members, which have settled, and so many nodes that wait to be added: everything by
-    /// variables, nothing by file; one key for all.
+    /// variables, nothing by file.
     pub(crate) fn by_variables(members: usize, others: usize) -> Ring {
         let mut ring = Ring::new(members + others);
-        let init = ring.headway("node init example.toml --key ring.key");
-        assert_eq!(init.code, 0, "{}", init.err);
-        let list = (0..members).map(|at| format!("n{at}={}", ring.address(at)));
+        let keys = (0..members).map(|at| ring.key(&format!("{at}.identity")));
+        let list = keys.enumerate();
+        let list = list.map(|(at, key)| format!("n{at}={}={key}", ring.address(at)));
         let list = list.collect::<Vec<_>>().join(",");
-        let seed = ring.address(0);
         for at in 0..members + others {
             let (name, state, socket) = (format!("n{at}"), format!("{at}"), format!("{at}.sock"));
-            let listen = ring.address(at);
-            let (of, whom) = if at < members {
-                ("MEMBERS", &list)
-            } else {
-                ("SEEDS", &seed)
-            };
+            let (listen, identity) = (ring.address(at), format!("{at}.identity"));
             let variables = [
                 ("NODE_NAME", &*name),
                 ("NODE_LISTEN", &listen),
                 ("NODE_ADVERTISE", &listen),
                 ("NODE_STATE_DIR", &state),
                 ("RING_NAME", "variables"),
-                ("RING_KEY_FILE", "ring.key"),
+                ("NODE_IDENTITY_FILE", &identity),
                 ("TIMING_TICK", "2ms"),
                 ("API_SOCKET", &socket),
-                (&format!("RING_{of}"), whom),
+                ("RING_MEMBERS", &list),
             ];
             ring.start_by(at, &[], &variables);
         }
@@ -451,7 +445,8 @@ fn three_processes_form_a_ring_and_change_it() {
     let mut ring = Ring::by_variables(3, 1);
     let status = |at: usize| format!("node status --format json --socket {at}.sock");
     ring.until(&status(0), 0, "\"members\": 3");
-    let add = format!("node add n3 {} --socket 1.sock", ring.address(3));
+    let (address, key) = (ring.address(3), ring.key("3.identity"));
+    let add = format!("node add n3 {address} --key {key} --socket 1.sock");
     ring.until(&add, 0, "roster 2: n3 is added");
     ring.until(&status(3), 0, "\"members\": 4");
     let remove = "node remove n1 --socket 3.sock";
@@ -498,16 +493,16 @@ fn three_processes_form_a_ring_and_change_it() {
     ring.says("node remove n3 --socket 0.sock", 0, said);
     let fewer = "in force    1 token: no more fit on 2 members; 2 again as soon as they do";
     ring.until("node status --socket 2.sock", 0, fewer);
-    // One of two keepers is gone: nobody knows what will become of it.
+    // One of two voters is gone: nobody knows what will become of it.
     ring.kill(2);
     ring.kill(3);
     let ran = ring.headway("node set --tokens 1 --socket 0.sock");
     assert_eq!((ran.code, &*ran.out), (1, ""), "{}", ran.err);
-    let open = ran.err.starts_with("not decided: too few keepers") && ran.err.contains("not known");
+    let open = ran.err.starts_with("not decided: too few voters") && ran.err.contains("not known");
     assert!(open, "{}", ran.err);
 }
 
-/// What the operator's key is for: another one in its place, and a new log of rosters.
+/// What the operator's key is for: another one in its place, and a recovered membership.
 #[test]
 fn the_operator_takes_another_key_and_begins_a_new_log() {
     let mut ring = Ring::settled(4, "dwell_most = \"1s\"\ngrace = \"500ms\"");
@@ -535,7 +530,7 @@ fn the_operator_takes_another_key_and_begins_a_new_log() {
                 "node rotate-key --operator next.key --new other.key --socket /nowhere/node.sock",
                 "is the node running",
             ),
-            (recover, "--gone <NAMES>"),
+            (recover, majority),
             (&format!("{recover} --gone n3"), majority),
             (&format!("{recover} --gone n2,n9"), "no member `n9`"),
         ],
@@ -562,7 +557,7 @@ fn the_operator_takes_another_key_and_begins_a_new_log() {
             (&gone("operator.key"), "not signed with the key"),
         ],
     );
-    let said = "roster 1002: a new log begins with it\n";
+    let said = "membership 1002: the members that are left decide from now on\n";
     ring.says(&gone("next.key"), 0, said);
     // Said once, on one node; the other believes it.
     for at in [0, 1] {

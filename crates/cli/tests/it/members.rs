@@ -15,7 +15,8 @@ fn members_come_and_go_as_a_list_says() {
     let list = |nodes: &[usize]| {
         let member = |at: &usize| {
             let address = ring.address(*at);
-            format!(r#"{{"name":"n{at}","address":"{address}"}}"#)
+            let key = ring.key(&format!("{at}.identity"));
+            format!(r#"{{"name":"n{at}","address":"{address}","key":"{key}"}}"#)
         };
         let members: Vec<String> = nodes.iter().map(member).collect();
         format!("[{}]", members.join(","))

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::common::{folder, headway_in};
+use crate::common::{folder, headway_in, init_node};
 
 const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/messages.txt");
 
@@ -125,10 +125,9 @@ fn furnish(folder: &Path) {
     for part in ["part-a", "part-b"] {
         std::fs::create_dir(folder.join(part)).expect("made");
     }
-    let ran = headway_in(folder, "node init open.toml --key open.key");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    init_node(folder, "open.toml");
     let made = std::fs::read_to_string(folder.join("open.toml")).expect("an example");
     write("misspelt.toml", &made.replace("tokens =", "tokns ="));
-    std::fs::set_permissions(folder.join("open.key"), PermissionsExt::from_mode(0o644))
+    std::fs::set_permissions(folder.join("identity"), PermissionsExt::from_mode(0o644))
         .expect("opened");
 }

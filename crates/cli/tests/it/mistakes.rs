@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{folder, headway_in, program, refused};
+use crate::common::{folder, headway_in, init_node, program, refused};
 
 #[test]
 fn wrong_flags_say_what_to_change() {
@@ -151,8 +151,7 @@ fn wrong_state_files_show_the_place() {
 #[test]
 fn a_full_disk_and_a_closed_pipe_are_noticed() {
     let folder = folder();
-    let ran = headway_in(folder.path(), "node init node.toml --shared-key ring.key");
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    init_node(folder.path(), "node.toml");
     for arguments in [
         "run --rounds 3",
         "man",
@@ -200,17 +199,12 @@ fn nobody_listening_any_more_is_no_fault() {
 }
 
 #[test]
-fn a_key_is_not_left_behind_where_the_file_is_there() {
+fn a_file_that_is_there_is_left_as_it_is() {
     let folder = folder();
     std::fs::write(folder.path().join("node.toml"), "mine").unwrap();
-    let ran = headway_in(folder.path(), "node init node.toml --shared-key ring.key");
+    let ran = headway_in(folder.path(), "node init node.toml");
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("cannot write node.toml"), "{}", ran.err);
-    assert!(!folder.path().join("ring.key").exists());
-    let ran = headway_in(
-        folder.path(),
-        "node init other.toml --shared-key none/ring.key",
-    );
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(!folder.path().join("other.toml").exists());
+    let text = std::fs::read_to_string(folder.path().join("node.toml")).unwrap();
+    assert_eq!(text, "mine");
 }

@@ -10,7 +10,7 @@ use crate::common::{Place, has, program, read, root};
 #[test]
 fn the_example_is_written_checked_and_never_overwritten() {
     let place = Place::new();
-    place.told("node init node.toml --key ring.key");
+    place.init_node("node.toml");
     has(
         &place.told("node check-config --config node.toml"),
         &[
@@ -27,7 +27,7 @@ fn the_example_is_written_checked_and_never_overwritten() {
 #[test]
 fn mistakes_are_shown_with_file_line_and_key() {
     let place = Place::new();
-    place.told("node init node.toml --key ring.key");
+    place.init_node("node.toml");
     let good = place.read("node.toml");
     place.write("node.toml", &good.replace("tokens = 1", "tokens = 9"));
     let line = good.lines().position(|line| line == "tokens = 1").unwrap() + 1;
@@ -38,7 +38,7 @@ fn mistakes_are_shown_with_file_line_and_key() {
     place.refused(&cases);
     place.write("node.toml", &good);
     std::fs::set_permissions(
-        place.path().join("ring.key"),
+        place.path().join("identity"),
         std::os::unix::fs::PermissionsExt::from_mode(0o644),
     )
     .unwrap();

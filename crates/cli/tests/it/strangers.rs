@@ -202,25 +202,6 @@ fn a_sweep_shows_its_numbers() {
 }
 
 #[test]
-fn a_key_is_found_from_anywhere_and_never_replaced() {
-    let folder = folder();
-    let etc = folder.path().join("etc");
-    std::fs::create_dir(&etc).expect("made");
-    let ran = headway_in(folder.path(), "node init etc/node.toml --key ring.key");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let ran = headway_in(&etc, "node check-config --config node.toml");
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    let room = "tokens                1 of at most 2";
-    assert!(ran.out.contains(room), "{}", ran.out);
-    let more = "HEADWAY_RING_TOKENS=3 node check-config --config node.toml";
-    refused(&etc, &[(more, "at most 2 tokens")]);
-    let again = "node init other.toml --key ring.key";
-    let there = "there is a key in ring.key already";
-    refused(folder.path(), &[(again, there)]);
-    assert!(!folder.path().join("other.toml").exists());
-}
-
-#[test]
 fn hints_can_be_followed() {
     for (arguments, says, not) in [
         (

@@ -27,7 +27,7 @@ pub(crate) enum Alarm {
     /// There are two rosters of one version.
     #[error(
         "{0} has another roster of this version: there are two rings, and both may grant. Stop the \
-         nodes of one, and add them to the other as new ones (docs/operators/keepers.md)"
+         nodes of one, and add them to the other as new ones (docs/operators/voters.md)"
     )]
     TwoRings(String),
     /// Its program is older than the ring's wire format.
@@ -58,8 +58,8 @@ pub(crate) enum Alarm {
     Silent(String),
     /// The kept roster cannot be read, and the file's may be an old one.
     #[error(
-        "the kept roster cannot be used: asks the others for it. If none has one, remove `roster` \
-         from node.state_dir everywhere"
+        "the kept membership cannot be used: asks the others for it. If none has one, remove \
+         `membership` and `membership.age` from node.state_dir everywhere"
     )]
     NoRosterKept,
     /// Two machines speak with one name and key.
@@ -70,9 +70,9 @@ pub(crate) enum Alarm {
     Cloned(String),
     /// Somebody has a roster that it cannot prove to this node.
     #[error(
-        "{0} offers roster {1}, which too few keepers have signed that this node knows: if it is \
+        "{0} offers membership {1}, which too few voters have signed that this node knows: if it is \
          right, put today's members with their keys into ring.members here, and start this node \
-         without `roster` in node.state_dir; if not, somebody has {0}'s key"
+         without `membership` and `membership.age` in node.state_dir; if not, somebody has {0}'s key"
     )]
     Unproven(String, u64),
     /// The roster does not name this node's key.
@@ -96,9 +96,15 @@ pub(crate) enum Alarm {
          `headway rollout abort {0}`"
     )]
     RolloutFailed(String, String),
-    /// The keeper of the log of rosters here does not work as it should.
+    /// The voters cannot decide, or the one here has no vote.
     #[error("{0}")]
-    Keeping(String),
+    Voting(String),
+    /// What a change makes of a roster is something else there.
+    #[error(
+        "{0} makes another membership of the same change than this program: nothing is decided until \
+         all run the same release"
+    )]
+    OtherProgram(String),
     /// Somebody tells fencing numbers that cannot be.
     #[error(
         "a neighbour tells fencing numbers that are a century ahead, and they are refused: if it is \

@@ -1,8 +1,6 @@
 //! What comes out of a node.
 
 use crate::identity::Identities;
-use crate::membership::control::Letter;
-use crate::membership::decision::Change;
 use crate::permits::{CommandPermit, Grant};
 use crate::request::{Reply, RequestId};
 use crate::store::Notes;
@@ -12,7 +10,8 @@ use crate::store::Notes;
 pub enum Effect {
     /// Keep the machine's state.
     KeepState(Vec<u8>),
-    /// Keep the roster, with its signatures.
+    /// Keep the roster, with what proves it and what this node has promised about the next one;
+    /// [`super::Agent::handle_stored`] is to follow.
     KeepRoster(Vec<u8>),
     /// Keep the node's key pairs; [`super::Agent::handle_stored`] is to follow.
     KeepIdentity(Identities),
@@ -25,10 +24,6 @@ pub enum Effect {
     Neighbours(Vec<Beside>),
     /// Send a datagram.
     Send(Destination, Vec<u8>),
-    /// Ask the log of rosters for a change; [`crate::request::Request::Decision`] is to follow.
-    Propose(Change),
-    /// Give a letter to the keeper here; it came from this address.
-    Letter(String, Letter),
     /// Answer a request.
     Reply(RequestId, Reply),
     /// Run the command.

@@ -101,15 +101,14 @@ impl Agent {
 
     fn follow_membership(&mut self, now: Duration, effect: membership::Effect) {
         match effect {
-            membership::Effect::Adopted(roster) => {
+            membership::Effect::Keep(roster) => {
                 self.effects.push_back(Effect::KeepRoster(roster));
+            }
+            membership::Effect::Adopted => {
                 self.leave(now);
                 self.rollouts.handle_roster();
                 let rules = rules(&self.settings, self.membership.roster());
                 self.permits.set_rules(now, rules);
-            }
-            membership::Effect::Signed(roster) => {
-                self.effects.push_back(Effect::KeepRoster(roster));
             }
             membership::Effect::KeepIdentity(identities) => {
                 self.effects.push_back(Effect::KeepIdentity(identities));
@@ -137,10 +136,6 @@ impl Agent {
             membership::Effect::Reply(id, reply) => self.tell(Effect::Reply(id, reply)),
             membership::Effect::Rejected(reason) => self.rejections.add(now, reason, 1),
             membership::Effect::NoMajority => self.counts.bypass_refused += 1,
-            membership::Effect::Propose(change) => self.effects.push_back(Effect::Propose(change)),
-            membership::Effect::Letter(from, letter) => {
-                self.effects.push_back(Effect::Letter(from, letter));
-            }
             membership::Effect::Rollouts(name, address, bytes) => {
                 let (unix_ms, from) = (self.unix_ms(now), (&*name, &*address));
                 self.rollouts

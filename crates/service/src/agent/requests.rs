@@ -3,9 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use headway_node::Key;
-
-use super::alarm::Alarm;
 use super::{Agent, Effect, rules};
 use crate::config::Settings;
 use crate::permits::{Holder, Outcome};
@@ -88,7 +85,8 @@ impl Agent {
             Request::Status => Ok(Answer::Status(Box::new(self.status(now)))),
             Request::Roster => {
                 let roster = self.membership.roster().cloned();
-                roster.map(Answer::Roster).ok_or(Refusal::NoRoster)
+                let roster = roster.map(Box::new).map(Answer::Roster);
+                roster.ok_or(Refusal::NoRoster)
             }
             Request::Add {
                 member,
@@ -119,25 +117,6 @@ impl Agent {
                 self.membership.rotate_operator(id, key, signature);
                 return None;
             }
-            Request::Decided(roster) => {
-                self.membership.handle_decided(now, *roster);
-                return None;
-            }
-            Request::Decision { id, decision } => {
-                self.membership.handle_decision(now, id, decision);
-                return None;
-            }
-            Request::Letter { address, letter } => {
-                self.membership.send_letter(address, letter);
-                return None;
-            }
-            Request::Keeping(wrong) => {
-                self.keeping.clear(|_| true);
-                if let Some(wrong) = wrong {
-                    self.keeping.raise(Alarm::Keeping(wrong));
-                }
-                return None;
-            }
             Request::StepEnded {
                 grant,
                 result,
@@ -156,8 +135,8 @@ impl Agent {
             Request::StartRollout(wanted) => self.start_rollout(now, wanted),
             Request::OrderRollout { name, ask } => self.order_rollout(now, &name, ask),
             Request::Rollouts => Ok(self.rollout_views(now)),
-            Request::Reload { settings, key } => {
-                self.reload(now, *settings, key);
+            Request::Reload(settings) => {
+                self.reload(now, *settings);
                 return None;
             }
             Request::Stop => {
@@ -174,7 +153,7 @@ impl Agent {
     }
 
     /// New settings for a running node. Those that name the ring stay as they were.
-    fn reload(&mut self, now: Duration, mut new: Settings, key: Option<Key>) {
+    fn reload(&mut self, now: Duration, mut new: Settings) {
         let kept = new.keep_until_restart(&self.settings);
         if !kept.is_empty() {
             tracing::warn!(keys = ?kept, "changed in the file; these need a restart");
@@ -183,13 +162,7 @@ impl Agent {
         self.rollouts.set_allowed(&self.settings.rollout.allow);
         let roster = self.membership.roster();
         self.permits.set_rules(now, rules(&self.settings, roster));
-        let other_key = self.membership.set(Arc::clone(&self.settings), key);
-        let machine = self.seat.machine().filter(|_| other_key);
-        let config = machine.map(|machine| *machine.config());
-        let keys = config.and_then(|config| self.membership.link_keys(&config));
-        if let Some(keys) = keys {
-            self.seat.set_keys(now, keys);
-        }
+        self.membership.set(Arc::clone(&self.settings));
         tracing::info!("the configuration was read again");
     }
 }

@@ -44,9 +44,6 @@ pub struct Status {
     pub unheard: Vec<Unheard>,
     /// Members that use a permit and have for two seconds or more, as any node knows it.
     pub working: Vec<Working>,
-    /// What authenticates datagrams: key_pairs, of each member its own, or shared_key, one that
-    /// all members have.
-    pub authentication: Cow<'static, str>,
     /// The members beside it.
     pub neighbours: Vec<NeighbourStatus>,
     /// d, the hops that tokens are to keep apart: what was asked for, what a ring that measures
@@ -225,10 +222,6 @@ impl Agent {
                 .collect(),
             unheard,
             working,
-            authentication: match self.membership.has_keys() {
-                true => "key_pairs".into(),
-                false => "shared_key".into(),
-            },
             neighbours: neighbours()
                 .map(|neighbour| self.neighbour(now, &neighbour))
                 .collect(),
@@ -256,7 +249,6 @@ impl Agent {
                 .chain(self.alarms.texts())
                 .chain(self.rollouts.alarms().texts())
                 .chain(self.doubts.texts())
-                .chain(self.keeping.texts())
                 .collect(),
             counts: self.counts.clone(),
         }

@@ -29,7 +29,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use crate::agent::Status;
 use crate::config::Settings;
 use crate::identity::{Identity, NodeKey, SignerKey};
-use crate::keeper::PROPOSE_FOR;
+use crate::membership::PROPOSE_FOR;
 use crate::membership::Word;
 use crate::membership::roster::Member;
 use crate::permits::Outcome;
@@ -275,7 +275,7 @@ async fn remove(
     app.ask_for(request, PATIENCE + PROPOSE_FOR).await
 }
 
-/// Who comes and who goes, by one entry of the log.
+/// Who comes and who goes, by one change.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Followed {
@@ -319,7 +319,7 @@ async fn set(State(app): Shared, Body(other): Body<Other>) -> Reply {
         .await
 }
 
-/// Members that are gone for good, most keepers among them.
+/// Members that are gone for good, most voters among them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Gone {
@@ -350,7 +350,7 @@ async fn recover(State(app): Shared, Body(asked): Body<Gone>) -> Reply {
 /// Other key pairs for this node.
 async fn rotate(State(app): Shared) -> Reply {
     let next = Identity::generate();
-    let next = next.map_err(|error| Refusal::Log(format!("cannot make a key: {error}")))?;
+    let next = next.map_err(|error| Refusal::Unkept(format!("cannot make a key: {error}")))?;
     let request = Request::Rotate(Box::new(next));
     app.ask_for(request, PATIENCE + PROPOSE_FOR).await
 }

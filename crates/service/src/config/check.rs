@@ -72,45 +72,20 @@ impl Settings {
             let whole = time.subsec_nanos().is_multiple_of(1_000_000);
             reader.expect(key, whole, "expected whole milliseconds");
         }
-        self.check_keys(reader);
         self.check_hook(reader);
         match self.first_roster() {
             Some(roster) => self.check_roster(&roster, reader),
-            None if self.is_guest() => self.check_guest(reader),
-            None if self.ring.seeds.is_empty() => reader.wrong(
-                "ring.members",
-                "is missing: list the members, or give ring.seeds to ask for them",
-            ),
-            None => reader.expect(
-                "node.advertise",
-                self.node.advertise.is_some(),
-                "is missing: with ring.seeds, others have to be told where this node is",
-            ),
+            None => self.check_guest(reader),
         }
-    }
-
-    fn check_keys(&self, reader: &mut Reader<'_>) {
-        let (shared, pairs) = (self.ring.key_file.is_some(), self.has_keys());
-        reader.expect(
-            "ring.key_file",
-            !(shared && pairs),
-            "is not used where members have keys of their own: remove this line, and the file on \
-             every machine",
-        );
-        reader.expect(
-            "ring.members",
-            shared || pairs,
-            "have no keys: run `headway node identity` on every machine, and give each member what \
-             it prints, as key = \"hw1…\"; or, for first steps, set ring.key_file to a file with \
-             one key that all share",
-        );
-        let message = "is for a ring whose members have keys of their own (key = \"hw1…\")";
-        let fits = pairs || self.ring.operator_key.is_none();
-        reader.expect("ring.operator_key", fits, message);
     }
 
     /// A node that asks the members that it lists for the roster.
     fn check_guest(&self, reader: &mut Reader<'_>) {
+        if self.ring.members.is_empty() {
+            let message = "is missing: list the members, each with the key that `headway node \
+                           identity` prints on its machine";
+            return reader.wrong("ring.members", message);
+        }
         let members = self.ring.members.iter();
         let names: Vec<&str> = members.map(|member| &*member.name).collect();
         let message = format!(
@@ -120,11 +95,6 @@ impl Settings {
             names.join(", ")
         );
         reader.expect("node.advertise", self.node.advertise.is_some(), message);
-        reader.expect(
-            "ring.seeds",
-            self.ring.seeds.is_empty(),
-            "is not used where members have keys: those among ring.members are asked",
-        );
         if let Err(error) = self.listed().check() {
             reader.wrong("ring.members", error.to_string());
         }
@@ -146,23 +116,11 @@ impl Settings {
     }
 
     fn check_roster(&self, roster: &Roster, reader: &mut Reader<'_>) {
-        if !self.ring.seeds.is_empty() {
-            let message = "give either ring.members or ring.seeds, not both";
-            return reader.wrong("ring.seeds", message);
-        }
         if let Err(error) = roster.check() {
             return reader.wrong("ring.members", error.to_string());
         }
-        let Some(index) = roster.index(&self.node.name) else {
-            let names: Vec<&str> = roster.members.iter().map(|member| &*member.name).collect();
-            let message = format!(
-                "`{}` is not among ring.members ({}); a node that is added later gives ring.seeds \
-                 instead",
-                self.node.name,
-                names.join(", ")
-            );
-            return reader.wrong("node.name", message);
-        };
+        // Whoever is not among them is a guest.
+        let index = roster.index(&self.node.name).unwrap_or_default();
         // All of them, not only as many as fit.
         let (nodes, terms) = (roster.active().count() as u32, roster.terms);
         let plan = match Plan::of_fleet(nodes, terms.tokens, terms.separation) {

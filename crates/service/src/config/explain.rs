@@ -12,12 +12,13 @@ pub fn explain(settings: &Settings) -> String {
     let (node, timing) = (&settings.node, &settings.timing);
     let mut facts = vec![("node", format!("{} at {}", node.name, node.listen))];
     facts.push(("transport", "UDP, authenticated, not encrypted".into()));
-    facts.push(("keys", keys(settings)));
+    let keys = "a pair for each member: one that is compromised speaks for itself only";
+    facts.push(("keys", keys.into()));
     facts.push(("ring", settings.ring.name.clone()));
     match settings.first_roster() {
         None => {
             let listed = settings.ring.members.iter().map(|member| &member.address);
-            let asked: Vec<&str> = listed.chain(&settings.ring.seeds).map(|at| &**at).collect();
+            let asked: Vec<&str> = listed.map(|at| &**at).collect();
             facts.push(("members", format!("asked for at {}", asked.join(", "))));
         }
         Some(roster) => about_ring(&roster, &mut facts),
@@ -47,17 +48,6 @@ pub fn explain(settings: &Settings) -> String {
     lines
         .map(|(name, value)| format!("{name:<22}{value}\n"))
         .collect()
-}
-
-/// What authenticates datagrams, and what that means.
-fn keys(settings: &Settings) -> String {
-    match settings.has_keys() {
-        true => "a pair for each member: one that is compromised speaks for itself only".into(),
-        false => "one that all members share: who has it can do everything. For a pair each, run \
-                  `headway node identity` on every machine, give what it prints as key in \
-                  ring.members, and remove ring.key_file (docs/operators/keys.md)"
-            .into(),
-    }
 }
 
 fn uses(settings: &Settings) -> impl Iterator<Item = String> {

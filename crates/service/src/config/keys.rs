@@ -25,7 +25,7 @@ settings! {
         name: String, Required "a", Restart;
         /// Where to receive datagrams
         listen: String, Required "0.0.0.0:7400", Restart;
-        /// The address that others reach this node at; needed with seeds, else the roster says
+        /// The address that others reach this node at; needed by a node that is added, else the roster says
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
         /// Folder for saved state, so that a restart is not treated as a fault
         state_dir: PathBuf, Required "/var/lib/headway", Restart;
@@ -41,9 +41,7 @@ settings! {
     ring: RingSettings {
         /// The ring's name
         name: String, Required "web", Restart;
-        /// Instead of a key for each member: a file with one that all share, for first steps
-        key_file: Option<PathBuf>, Optional "/etc/headway/ring.key", Reload;
-        /// The key of whoever may begin a new log for all, from `headway node identity --operator`
+        /// The key of whoever may recover a lost membership for all, from `headway node identity --operator`
         operator_key: Option<SignerKey>, Optional "hwo1…", Restart;
         /// How many permits travel
         tokens: NonZeroU32, Shown 1, Reload;
@@ -51,8 +49,6 @@ settings! {
         separation: NonZeroU32, Shown 1, Reload;
         /// The first roster, in the order of the ring; later ones spread by themselves
         members: Vec<Member>, Optional [], Restart;
-        /// With a shared key, instead of members: addresses to ask, for a node that is added
-        seeds: Vec<String>, Optional ["192.0.2.1:7400"], Restart;
     }
     /// How long things take, at every node the same, in whole milliseconds.
     timing: TimingSettings {

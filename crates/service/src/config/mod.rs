@@ -46,7 +46,7 @@ impl Settings {
 
     /// The roster that the file gives, unless it gives only whom to ask for it.
     pub fn first_roster(&self) -> Option<Roster> {
-        (!self.ring.members.is_empty() && !self.is_guest()).then(|| self.listed())
+        (!self.is_guest()).then(|| self.listed())
     }
 
     /// A roster of the members that the file lists, whether this node is one of them or not.
@@ -61,16 +61,11 @@ impl Settings {
         }
     }
 
-    /// Whether members have keys of their own.
-    pub fn has_keys(&self) -> bool {
-        self.ring.members.iter().any(|member| member.key.is_some())
-    }
-
     /// Whether this node asks those that the file lists, with their keys, for the roster: it is
     /// not among them.
     pub(crate) fn is_guest(&self) -> bool {
         let mut members = self.ring.members.iter();
-        self.has_keys() && !members.any(|member| member.name == self.node.name)
+        !members.any(|member| member.name == self.node.name)
     }
 
     /// Where this node's key pairs are.

@@ -163,11 +163,18 @@ pub(super) fn from_text<T: Setting>(text: &str) -> Option<T> {
     let pairs = || items().map(pair).collect::<Option<Vec<_>>>();
     let map = || T::read(MapDeserializer::<_, Error>::new(pairs()?.into_iter())).ok();
     let members = || {
-        let member = |(name, address)| BTreeMap::from([("name", name), ("address", address)]);
-        T::read(SeqDeserializer::<_, Error>::new(
-            pairs()?.into_iter().map(member),
-        ))
-        .ok()
+        let member = |(name, rest): (String, String)| {
+            let (address, key) = rest.split_once('=').unwrap_or((&rest, ""));
+            let key = if key.is_empty() {
+                String::new()
+            } else {
+                format!(", key = {key:?}")
+            };
+            format!("{{ name = {name:?}, address = {address:?}{key} }}")
+        };
+        let list: Vec<String> = pairs()?.into_iter().map(member).collect();
+        let list = format!("[{}]", list.join(", "));
+        T::read(ValueDeserializer::parse(&list).ok()?).ok()
     };
     list.ok().or_else(map).or_else(members)
 }

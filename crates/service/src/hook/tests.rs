@@ -5,6 +5,7 @@ use headway_node::transport::Waker;
 
 use super::*;
 use crate::config::Sources;
+use crate::identity::Identity;
 use crate::rollouts::Task;
 
 const GRANT: Grant = Grant { token: 0, fence: 7 };
@@ -13,12 +14,15 @@ const GRANT: Grant = Grant { token: 0, fence: 7 };
 const LONG: Duration = Duration::from_secs(60);
 
 fn settings(folder: &Path) -> Settings {
+    let key = |number: u8| Identity::new(&[number; 64]).public();
     let text = format!(
         "[node]\nname = \"a\"\nlisten = \"127.0.0.1:7400\"\nstate_dir = \"{}\"\n\
-         [api]\nsocket = \"x\"\n[ring]\nname = \"r\"\nkey_file = \"x\"\ntokens = 1\nseparation = 1\n\
-         [[ring.members]]\nname = \"a\"\naddress = \"127.0.0.1:7400\"\n\
-         [[ring.members]]\nname = \"b\"\naddress = \"127.0.0.1:7401\"\n",
-        folder.display()
+         [api]\nsocket = \"x\"\n[ring]\nname = \"r\"\ntokens = 1\nseparation = 1\n\
+         [[ring.members]]\nname = \"a\"\naddress = \"127.0.0.1:7400\"\nkey = \"{}\"\n\
+         [[ring.members]]\nname = \"b\"\naddress = \"127.0.0.1:7401\"\nkey = \"{}\"\n",
+        folder.display(),
+        key(1),
+        key(2)
     );
     let read = Settings::read(&Sources {
         text,

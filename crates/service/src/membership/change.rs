@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::roster::{Member, Roster, Signed};
+use super::roster::{Link, Member, Proved, Roster};
 use super::{Effect, Membership};
 use crate::agent::alarm::{Alarm, Reason};
-use crate::config::Settings;
 use crate::request::{Answer, Changed, Refusal, Reply};
 
-/// On whose word a new log begins.
+/// On whose word a membership is recovered.
 #[derive(Clone, Debug)]
 pub enum Word {
     /// Nobody's yet: what would have to be signed?
@@ -23,7 +22,7 @@ pub enum Word {
 /// How long a former neighbour is told of a new roster.
 pub(super) const TELL_FOR: Duration = Duration::from_secs(600);
 
-/// A new log's first version is so much later: the old one may have decided what nobody here
+/// A recovered roster's version is so much later: the old voters may have decided what nobody here
 /// has heard of.
 const RECOVERED: u64 = 1_000;
 
@@ -44,12 +43,15 @@ impl Membership {
 
     /// There is a new roster.
     fn adopt(&mut self, now: Duration) {
-        let Some(signed) = self.exchange.roster() else {
+        let Some(new) = self.exchange.roster().map(|own| own.roster().clone()) else {
             return;
         };
-        self.effects.push_back(Effect::Adopted(signed.kept()));
-        self.signatures_kept = signed.signatures().count();
-        let new = signed.roster().clone();
+        self.follow_votes(now);
+        let old = self.current.as_ref();
+        if old.is_some_and(|old| old.identity() == new.identity()) {
+            return self.renew(now, new);
+        }
+        self.effects.push_back(Effect::Adopted);
         let me = &self.settings.node.name;
         tracing::info!(
             version = new.version,
@@ -97,23 +99,39 @@ impl Membership {
         let old = self.current.replace(new.clone());
         self.follow_peers(old.as_ref(), &new);
         self.check_own_key();
-        self.answer_decided(now);
+        self.answer_proposals();
         // The neighbours hear of it at once.
         self.next_offer = now;
     }
 
-    /// Begins a new log, on somebody's word that most keepers of the old one are gone for good.
-    /// Where members have keys, that is the word of an operator whom the roster names, and then
-    /// all members believe it; or of somebody on this machine, and then only this node does.
+    /// There is a new roster of the same ring: a voter has another disk.
+    fn renew(&mut self, now: Duration, new: Roster) {
+        tracing::info!(version = new.version, "a voter has another disk");
+        let old = self.current.replace(new);
+        if old.is_some_and(|old| old.version == self.settled) {
+            self.settled = self.current.as_ref().map_or(0, |new| new.version);
+        }
+        self.answer_proposals();
+        self.next_offer = now;
+    }
+
+    /// Goes on without the voters that decide, on somebody's word that most of them are gone for
+    /// good: on that of an operator whom the roster names, and then all members believe it; or of
+    /// somebody on this machine, and then only this node does.
     pub(crate) fn recover(&mut self, now: Duration, gone: &[String], word: Word) -> Reply {
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
         let mut next = roster.clone();
         for name in gone {
             next = next.without(name)?;
         }
-        let keepers = roster.keepers();
-        let left = keepers.filter(|member| !gone.contains(&member.name));
-        let (left, all) = (left.count(), roster.keepers().count());
+        let me = &self.settings.node.name;
+        let lost = |voter: &Member| match voter.name == *me {
+            true => self.voting.unlisted(me).is_some(),
+            false => self.voting.is_mute(roster, voter),
+        };
+        let left = roster.voters();
+        let left = left.filter(|voter| !gone.contains(&voter.name) && !lost(voter));
+        let (left, all) = (left.count(), roster.voters().count());
         if 2 * left > all {
             return Err(Refusal::Majority(left, all));
         }
@@ -123,29 +141,28 @@ impl Membership {
         next.plan()?;
         next.version = roster.version.saturating_add(RECOVERED);
         next.longest_before_ms = roster.longest_permit().as_millis() as u64;
-        (next.origin, next.before, next.left) = Default::default();
+        (next.formed, next.recovered) = (next.version, next.version);
+        (next.storages, next.made) = Default::default();
+        (next.before, next.left) = Default::default();
         let changed = changed(&next, roster.tokens());
         let operator = next.operator;
-        let mut signed = Signed::new(next);
-        let message = signed.mark().message();
-        match word {
+        let next = Proved::new(next);
+        let signature = match word {
             Word::Asked => {
-                let text = String::from_utf8_lossy(signed.bytes());
+                let text = String::from_utf8_lossy(next.bytes());
                 return Ok(Answer::Unsigned(text.into_owned()));
             }
             Word::Operator(signature) => {
                 let by = operator.ok_or(Refusal::NoOperator)?;
-                if !signed.add((by, *signature)) {
+                if !by.verify(&next.mark().recovery(), &signature) {
                     return Err(Refusal::NotSigned);
                 }
+                Some(*signature)
             }
-            Word::Here => {
-                for vouch in self.keyring.vouch(&message) {
-                    signed.add(vouch);
-                }
-            }
-        }
-        self.exchange.take(signed);
+            Word::Here => None,
+        };
+        let link = Link::recovered(&next, signature);
+        self.exchange.decide(next, link);
         self.follow_exchange(now);
         Ok(Answer::Changed(changed))
     }
@@ -188,42 +205,6 @@ pub(super) fn changed(roster: &Roster, tokens_before: u32) -> Changed {
         members: roster.active().count(),
         ..Changed::default()
     }
-}
-
-/// The roster to begin with: the one that was kept, or the file's if none was.
-pub(super) fn known_roster(
-    settings: &Settings,
-    has_keys: bool,
-    kept: Option<&[u8]>,
-) -> Result<Option<Signed>, ()> {
-    let first = settings.first_roster();
-    let first = first.map(Signed::new);
-    let kept = kept.map(|bytes| {
-        Signed::read_kept(bytes, &settings.ring.name)
-            .map_err(|error| tracing::error!(%error, "the kept roster is not used"))
-    });
-    let kept = kept.transpose()?;
-    let fits = |kept: &Signed| kept.roster().version <= 1 || kept.roster().has_keys() == has_keys;
-    if !kept.as_ref().is_none_or(fits) {
-        tracing::error!(
-            "the kept roster is of a ring with a shared key and this file lists keys of members, \
-             or the reverse: the kept roster is not used"
-        );
-        return Err(());
-    }
-    Ok(match (kept, first) {
-        (Some(kept), Some(first)) if kept.mark().version <= 1 => Some(first),
-        (Some(kept), Some(first)) => {
-            if kept.roster().members != first.roster().members {
-                tracing::info!(
-                    version = kept.roster().version,
-                    "the roster has changed since ring.members was written; the latest is used"
-                );
-            }
-            Some(kept)
-        }
-        (kept, first) => kept.or(first),
-    })
 }
 
 /// The members that are no longer on the ring between `me` and the nearest members

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version of the wire format, as the sender's roster says, or the oldest that it speaks |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a letter between keepers, 8 signatures of a roster, 9 asks for a proof, 10 a link of a chain of rosters, 11 asks whether a permit may be used, 12 the answer; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a part of what a voter or somebody who wants a change says, 8 that a voter is there, 9 asks for a proof, 10 a link of a chain of rosters, 11 asks whether a permit may be used, 12 the answer; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -14,7 +14,7 @@
 //! | 65..73 | a number that the sender drew when it started |
 //! | 73 | length of the sender's name, then the name |
 //! | then | length of the sender's address, then the address |
-//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; letter: log (8), number (8), whether it is an answer (1), part (1), parts (1), bytes; signatures: version (8), digest (32), size (4), then each with who signed (32) and the signature (64); asks for a proof: of what is later than this version (8); link: version (8), digest (32), size (4), digest of the roster's bytes (32), how many keepers (1) and operators (1), what they sign with (32 each), then signatures as before; permit: nonce (8), token (4), fencing number (8); answer: nonce (8), whether the sender knows of a later number of that token (1) |
+//! | then | want: chunk (2); chunk: digest (32), chunk (2), bytes; ping and pong: nonce (8); news: JSON; part: number (8), part (1), parts (1), bytes; voter: its disk (8), how old that is (8), whether it may vote (1), asks (2) and has heard the receiver (4) (1), then the receiver's start (8), disk (8) and its age (8); asks for a proof: of what is later than this version (8); link: version (8), digest (32), size (4), digest of the roster's bytes (32), how many voters (1) and operators (1), what they sign with (32 each), on whose word (1) and what they have signed; permit: nonce (8), token (4), fencing number (8); answer: nonce (8), whether the sender knows of a later number of that token (1) |
 //! | last 32 | HMAC-SHA-256 of everything before, with the key that sender and receiver share |
 //!
 //! An answer goes to the address that the datagram names, which is authentic, and
@@ -24,15 +24,12 @@
 use headway_node::{Key, MAC_BYTES, RingId, wire};
 use thiserror::Error;
 
-use crate::identity::{SignerKey, Vouch};
+use crate::membership::register::Storage;
 use crate::membership::roster::{Digest, Link, Mark, valid_address, valid_name};
 use crate::permits::Grant;
 
 /// How many bytes of a roster one datagram carries.
 pub const CHUNK_BYTES: usize = 1000;
-
-/// How many signatures one datagram carries at most.
-pub const MAX_VOUCHES: usize = 10;
 
 const FIXED_BYTES: usize = 73;
 
@@ -72,18 +69,11 @@ pub enum Message {
     },
     /// Asks for what proves the receiver's roster.
     Prove {
-        /// To somebody who believes the keepers of this version.
+        /// To somebody who believes the voters of this version.
         after: u64,
     },
     /// The first link after that version.
     Link(Link),
-    /// There is none: who has signed a roster.
-    Vouches {
-        /// Which roster.
-        mark: Mark,
-        /// Some of those who have.
-        list: Vec<Vouch>,
-    },
     /// A piece of a roster.
     Chunk {
         /// Of which roster.
@@ -127,19 +117,30 @@ pub enum Message {
         /// Reports, as JSON.
         bytes: Vec<u8>,
     },
-    /// Something between keepers, or to them.
-    Letter(Letter),
+    /// A voter says that it is there.
+    Alive(Alive),
+    /// A part of something about the next roster.
+    Part(Part),
 }
 
-/// A part of what one keeper tells another.
+/// What a voter says every second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alive {
+    /// Its disk, and how old that is.
+    pub disk: (Storage, u64),
+    /// It may vote.
+    pub may_vote: bool,
+    /// It wants to hear the same from the receiver at once.
+    pub asks: bool,
+    /// What it knows of the receiver: its start, its disk and how old that is.
+    pub heard: Option<(u64, Storage, u64)>,
+}
+
+/// What voters say may be more than a datagram carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Letter {
-    /// Of which log: keepers of another one do not listen.
-    pub log: u64,
-    /// An answer has the number of its question.
+pub struct Part {
+    /// The same for all parts.
     pub number: u64,
-    /// Which of the two it is.
-    pub is_answer: bool,
     /// Which part of it this is, from 0.
     pub part: u8,
     /// How many there are.
@@ -201,15 +202,26 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
         Message::Pong { nonce } => (4, nonce.to_be_bytes().to_vec()),
         Message::Rollouts { bytes } => (5, bytes.clone()),
         Message::Hearsay { bytes } => (6, bytes.clone()),
-        Message::Letter(letter) => {
-            let small = [u8::from(letter.is_answer), letter.part, letter.parts];
-            let numbers = [letter.log, letter.number].map(u64::to_be_bytes);
-            (7, [numbers.as_flattened(), &small, &letter.bytes].concat())
+        Message::Part(part) => {
+            let parts = [part.part, part.parts];
+            (
+                7,
+                [&part.number.to_be_bytes()[..], &parts, &part.bytes].concat(),
+            )
         }
-        Message::Vouches { mark, list } => {
-            let each = list.iter().map(|(by, bytes)| [&by.bytes()[..], bytes]);
-            let each: Vec<u8> = each.flatten().flatten().copied().collect();
-            (8, [&write_mark(mark)[..], &each].concat())
+        Message::Alive(alive) => {
+            let ((storage, age), heard) = (alive.disk, alive.heard.unwrap_or_default());
+            let flags = [alive.may_vote, alive.asks, alive.heard.is_some()];
+            let flags = (0..)
+                .zip(flags)
+                .map(|(bit, flag)| u8::from(flag) << bit)
+                .sum();
+            let numbers = [storage, age].map(u64::to_be_bytes);
+            let known = [heard.0, heard.1, heard.2].map(u64::to_be_bytes);
+            (
+                8,
+                [numbers.as_flattened(), &[flags], known.as_flattened()].concat(),
+            )
         }
         Message::Prove { after } => (9, after.to_be_bytes().to_vec()),
         Message::Link(link) => (10, link.bytes()),
@@ -228,7 +240,7 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
     let on_ring = if sender.on_ring { ON_RING } else { 0 };
     bytes.extend_from_slice(&[sender.wire, kind | drained | on_ring]);
     bytes.extend_from_slice(&ring.0);
-    bytes.extend_from_slice(&write_mark(&sender.mark));
+    bytes.extend_from_slice(&sender.mark.bytes());
     bytes.push(sender.newest);
     bytes.extend_from_slice(&sender.boot.to_be_bytes());
     for text in [&sender.name, &sender.address] {
@@ -239,11 +251,6 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
     let mac = key.sign(&bytes);
     bytes.extend_from_slice(&mac);
     bytes
-}
-
-pub(super) fn write_mark(mark: &Mark) -> Vec<u8> {
-    let (version, size) = (mark.version.to_be_bytes(), mark.size.to_be_bytes());
-    [&version[..], &mark.digest, &size].concat()
 }
 
 /// Who a datagram says it is from, whether that is true or not.
@@ -310,7 +317,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
     let drained = bytes[3] & DRAINED != 0;
     let on_ring = bytes[3] & ON_RING != 0;
     let mut rest = &bytes[20..];
-    let mark = read_mark(&mut rest)?;
+    let mark = Mark::read(&mut rest)?;
     let [newest] = take(&mut rest)?;
     let boot = u64::from_be_bytes(take(&mut rest)?);
     let mut text = || {
@@ -343,21 +350,24 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         6 => Message::Hearsay {
             bytes: std::mem::take(&mut rest).to_vec(),
         },
-        7 => Message::Letter(Letter {
-            log: u64::from_be_bytes(take(&mut rest)?),
+        7 => Message::Part(Part {
             number: u64::from_be_bytes(take(&mut rest)?),
-            is_answer: take(&mut rest)? == [1],
             part: u8::from_be_bytes(take(&mut rest)?),
             parts: u8::from_be_bytes(take(&mut rest)?),
             bytes: std::mem::take(&mut rest).to_vec(),
         }),
         8 => {
-            let mark = read_mark(&mut rest)?;
-            let mut list = Vec::new();
-            while !rest.is_empty() && list.len() < MAX_VOUCHES {
-                list.push((SignerKey::from_bytes(take(&mut rest)?), take(&mut rest)?));
-            }
-            Message::Vouches { mark, list }
+            let mut number = || take(&mut rest).map(u64::from_be_bytes);
+            let disk = (number()?, number()?);
+            let [flags] = take(&mut rest)?;
+            let mut number = || take(&mut rest).map(u64::from_be_bytes);
+            let heard = (number()?, number()?, number()?);
+            Message::Alive(Alive {
+                disk,
+                may_vote: flags & 1 != 0,
+                asks: flags & 2 != 0,
+                heard: (flags & 4 != 0).then_some(heard),
+            })
         }
         9 => Message::Prove {
             after: u64::from_be_bytes(take(&mut rest)?),
@@ -391,14 +401,6 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         on_ring,
     };
     rest.is_empty().then_some((sender, message))
-}
-
-pub(super) fn read_mark(rest: &mut &[u8]) -> Option<Mark> {
-    Some(Mark {
-        version: u64::from_be_bytes(take(rest)?),
-        digest: take(rest)?,
-        size: u32::from_be_bytes(take(rest)?),
-    })
 }
 
 pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {

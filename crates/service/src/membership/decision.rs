@@ -1,16 +1,17 @@
-//! What is in the log of rosters, and what it means: changes of the roster, each carried out or
-//! refused, the same everywhere.
+//! Changes of the roster, and what each makes of it, the same everywhere.
 
 use serde::{Deserialize, Serialize};
 
-use super::roster::{Bypass, Member, Roster, Terms};
+use super::register::Storage;
+use super::roster::{Bypass, MAX_MADE, Member, Roster, Terms};
 use crate::identity::{NodeKey, Signer, SignerKey};
+use crate::membership::roster::RosterError;
 use crate::request::Refusal;
 
 /// Somebody wants another roster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Never the same twice: what came twice is carried out once.
+    /// Never the same twice, so that whoever wanted it knows whether it was made.
     pub id: u64,
     /// The version that it is about: if there is a later one, somebody else came first.
     pub version: u64,
@@ -46,6 +47,8 @@ pub enum Kind {
     },
     /// So has the operator.
     Operator { key: SignerKey, signature: String },
+    /// It has another disk, and votes with that from now on.
+    Storage { name: String, storage: Storage },
 }
 
 impl Kind {
@@ -100,78 +103,6 @@ fn signed(by: Option<&SignerKey>, message: &[u8], signature: &str) -> Result<(),
     right.then_some(()).ok_or(Refusal::NotSigned)
 }
 
-/// What was decided: the version that there is now, or why there is no other one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
-    /// The roster's version afterwards.
-    pub version: u64,
-    /// Why nothing was changed, if it was not.
-    pub refused: Option<String>,
-}
-
-/// Changes that are remembered, so that none is carried out twice.
-const REMEMBERED: usize = 64;
-
-/// What a log has led to. The roster says all that later decisions depend on, so whoever has a
-/// later roster of the same log may go through its earlier entries again: nothing happens.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decided {
-    /// The latest roster.
-    pub roster: Roster,
-    /// Which changes were carried out last, and the versions that they made.
-    recent: Vec<(u64, u64)>,
-    /// The version of the roster that this began with: of earlier changes nothing is known.
-    #[serde(default)]
-    since: u64,
-}
-
-impl Decided {
-    /// Before any entry.
-    pub const fn new(roster: Roster) -> Decided {
-        Decided {
-            since: roster.version,
-            roster,
-            recent: Vec::new(),
-        }
-    }
-
-    /// Whether it is known here what has become of a change. Whoever began with a later roster
-    /// cannot tell which change has led to that, and would call it refused.
-    pub const fn knows(&self, change: &Change) -> bool {
-        change.version >= self.since
-    }
-
-    /// What was decided when the change with this number was carried out, if it is remembered.
-    pub(crate) fn made(&self, id: u64) -> Option<Decision> {
-        let made = self.recent.iter().find(|(known, _)| *known == id);
-        made.map(|(_, version)| Decision {
-            version: *version,
-            refused: None,
-        })
-    }
-
-    /// Carries out a change, or does not.
-    pub fn apply(&mut self, change: &Change) -> Decision {
-        if let Some(made) = self.made(change.id) {
-            return made;
-        }
-        let refused = match self.roster.decide(change) {
-            Ok(next) => {
-                self.recent.push((change.id, next.version));
-                let old = self.recent.len().saturating_sub(REMEMBERED);
-                self.recent.drain(..old);
-                self.roster = next;
-                None
-            }
-            Err(why) => Some(why.to_string()),
-        };
-        Decision {
-            version: self.roster.version,
-            refused,
-        }
-    }
-}
-
 impl Roster {
     /// The roster after a change.
     ///
@@ -192,7 +123,15 @@ impl Roster {
             version: self.version.saturating_add(1),
             ..self.changed(&change.kind)?
         };
+        next.made.push(change.id);
+        next.made.drain(..next.made.len().saturating_sub(MAX_MADE));
+        if let Kind::Storage { .. } = change.kind {
+            // The ring is the same.
+            return Ok(next);
+        }
+        next.formed = next.version;
         next.plan()?;
+        next.check()?;
         // Whoever is on a ring that has settled uses no permit of an earlier one.
         let longest = match change.settled {
             true => self.dwell_most().saturating_add(self.grace()),
@@ -251,6 +190,12 @@ impl Roster {
                     ..self.next()
                 }
             }
+            Kind::Storage { name, storage } if self.member(name).is_some() => {
+                let mut next = self.next();
+                next.storages.insert(name.clone(), *storage);
+                next
+            }
+            Kind::Storage { name, .. } => Err(RosterError::Unknown(name.clone()))?,
             Kind::Several(all) => {
                 let mut next = self.clone();
                 for kind in all {
@@ -269,6 +214,26 @@ mod tests {
     use crate::membership::roster::tests::roster;
     use crate::operator::sign_key;
 
+    /// A roster, and what changes have made of it.
+    struct Decided {
+        roster: Roster,
+    }
+
+    impl Decided {
+        fn new(roster: Roster) -> Decided {
+            Decided { roster }
+        }
+
+        /// Why not, or nothing if it was made.
+        fn apply(&mut self, change: &Change) -> Option<String> {
+            match self.roster.decide(change) {
+                Ok(next) => self.roster = next,
+                Err(why) => return Some(why.to_string()),
+            }
+            None
+        }
+    }
+
     fn remove(id: u64, roster: &Roster, name: &str, settled: bool) -> Change {
         Change {
             id,
@@ -286,12 +251,15 @@ mod tests {
         let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
         let change = remove(7, &decided.roster, "a", false);
         let late = remove(8, &decided.roster, "b", false);
-        let done = decided.apply(&change);
-        assert_eq!((done.version, &done.refused), (2, &None));
-        assert_eq!(decided.apply(&change), done, "the same answer again");
-        let late = decided.apply(&late);
-        assert_eq!(late.version, 2);
-        assert!(late.refused.is_some_and(|why| why.contains("try again")));
+        assert_eq!(decided.apply(&change), None);
+        assert_eq!(
+            (decided.roster.version, &decided.roster.made),
+            (2, &vec![7])
+        );
+        for late in [change, late] {
+            let why = decided.apply(&late);
+            assert!(why.is_some_and(|why| why.contains("try again")));
+        }
         assert_eq!(decided.roster.members.len(), 3);
     }
 
@@ -306,6 +274,7 @@ mod tests {
                 member: Member {
                     name: "b".into(),
                     address: "elsewhere:1".into(),
+                    key: Some(Identity::new(&[77; 64]).public()),
                     ..Member::default()
                 },
                 after: None,
@@ -313,14 +282,14 @@ mod tests {
         };
         let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
         let removed = remove(1, &decided.roster, "b", true);
-        assert_eq!(decided.apply(&removed).refused, None);
-        let early = decided.apply(&again(&decided, 2, false)).refused;
+        assert_eq!(decided.apply(&removed), None);
+        let early = decided.apply(&again(&decided, 2, false));
         assert!(early.is_some_and(|why| why.contains("wait until")));
         // Another change in between says nothing of it.
         let other = remove(3, &decided.roster, "d", false);
-        assert_eq!(decided.apply(&other).refused, None);
-        assert!(decided.apply(&again(&decided, 4, false)).refused.is_some());
-        assert_eq!(decided.apply(&again(&decided, 5, true)).refused, None);
+        assert_eq!(decided.apply(&other), None);
+        assert!(decided.apply(&again(&decided, 4, false)).is_some());
+        assert_eq!(decided.apply(&again(&decided, 5, true)), None);
         assert!(decided.roster.member("b").is_some());
     }
 
@@ -331,12 +300,10 @@ mod tests {
             let mut decided = Decided::new(first.clone());
             for (id, name) in ["b", "c"].into_iter().enumerate() {
                 let change = remove(id as u64, &decided.roster, name, false);
-                assert_eq!(decided.apply(&change).refused, None);
+                assert_eq!(decided.apply(&change), None);
             }
             let last = decided.apply(&remove(9, &decided.roster, "d", settled));
-            let refused = last
-                .refused
-                .is_some_and(|why| why.starts_with("c and both"));
+            let refused = last.is_some_and(|why| why.starts_with("c and both"));
             assert_eq!(refused, !settled);
         }
     }
@@ -359,7 +326,7 @@ mod tests {
                 settled,
                 kind,
             };
-            assert_eq!(decided.apply(&change).refused, None);
+            assert_eq!(decided.apply(&change), None);
             decided.roster.longest_permit()
         };
         let tick = |tick_ms| Kind::Set(Terms { tick_ms, ..terms });
@@ -387,15 +354,15 @@ mod tests {
                     .collect(),
             ),
         };
-        let refused = decided.apply(&several(1, &["a", "x"])).refused;
+        let refused = decided.apply(&several(1, &["a", "x"]));
         assert!(refused.is_some_and(|why| why.contains("no member `x`")));
         assert_eq!(decided.roster.members.len(), 4);
-        assert_eq!(decided.apply(&several(1, &["a", "c"])).refused, None);
+        assert_eq!(decided.apply(&several(1, &["a", "c"])), None);
         assert_eq!(
             (decided.roster.version, decided.roster.members.len()),
             (2, 2)
         );
-        let refused = decided.apply(&several(2, &["b", "d"])).refused;
+        let refused = decided.apply(&several(2, &["b", "d"]));
         assert!(refused.is_some_and(|why| why.contains("a ring has 2 to")));
     }
 
@@ -438,27 +405,30 @@ mod tests {
         assert_eq!((third.version, third.operator), (3, Some(key)));
     }
 
-    /// A keeper that begins with a later roster goes through the same entries.
+    /// A voter with another disk changes nothing about the ring, and votes with that from now on.
     #[test]
-    fn entries_before_a_roster_change_nothing_of_it() {
-        let mut decided = Decided::new(roster(&["a", "b", "c", "d", "e", "f"]));
-        let mut rosters = vec![decided.roster.clone()];
-        let (mut entries, mut decisions) = (Vec::new(), Vec::new());
-        for (id, name) in ["b", "c", "d", "e"].into_iter().enumerate() {
-            entries.push(remove(id as u64, &decided.roster, name, id == 1));
-            decisions.push(decided.apply(&entries[id]));
-            rosters.push(decided.roster.clone());
-        }
-        for base in rosters {
-            let mut again = Decided::new(base.clone());
-            for (entry, decision) in entries.iter().zip(&decisions) {
-                let same = again.apply(entry) == *decision;
-                // What it does not know, it does not answer.
-                let is_known = again.knows(entry);
-                assert!(same || !is_known);
-                assert_eq!(is_known, entry.version >= base.version);
-            }
-            assert_eq!(again.roster, decided.roster);
-        }
+    fn another_disk_is_another_version_of_the_same_ring() {
+        let first = roster(&["a", "b", "c"]);
+        let own = |roster: &Roster| roster.storage(&roster.members[0]);
+        let change = Change {
+            id: 1,
+            version: 1,
+            settled: false,
+            kind: Kind::Storage {
+                name: "a".into(),
+                storage: 7,
+            },
+        };
+        let second = first.decide(&change).unwrap();
+        assert_eq!((second.version, second.identity()), (2, first.identity()));
+        assert_eq!(own(&second), 7);
+        assert_ne!(own(&first), first.storage(&first.members[1]));
+        // Another key is the same disk.
+        let key = Identity::new(&[9; 64]).public();
+        let third = first.with_key("a", key).unwrap();
+        assert_eq!(own(&third), own(&first));
+        assert_ne!(third.first_storage(&third.members[0]), own(&first));
+        let gone = second.without("a").unwrap();
+        assert!(gone.storages.is_empty());
     }
 }

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use super::control::Letter;
-use super::decision::Change;
 use crate::agent::alarm::Reason;
 use crate::identity::Identities;
 use crate::permits::Grant;
@@ -12,10 +10,10 @@ use crate::request::{Reply, RequestId};
 /// What the rest of the node has to do about the roster.
 #[derive(Clone, Debug)]
 pub(crate) enum Effect {
-    /// The roster has more signatures: keep it.
-    Signed(Vec<u8>),
-    /// There is a new roster, with its signatures: keep it, and leave the ring of the old one.
-    Adopted(Vec<u8>),
+    /// Keep the roster, and what this voter has promised: [`Membership::handle_kept`] is to follow.
+    Keep(Vec<u8>),
+    /// There is a new roster: leave the ring of the old one.
+    Adopted,
     /// The node has other key pairs: keep them. [`Membership::handle_identity_kept`] is to follow.
     KeepIdentity(Identities),
     /// Both neighbours have said, since then, that they are on this ring: a permit may be used.
@@ -32,13 +30,8 @@ pub(crate) enum Effect {
     Reply(RequestId, Reply),
     /// Something was not listened to.
     Rejected(Reason),
-    /// Too few keepers answered for a bypass.
+    /// Too few voters answered for a bypass.
     NoMajority,
-    /// Somebody wants another roster, which only the log of rosters can decide:
-    /// [`Membership::handle_decision`] is to follow.
-    Propose(Change),
-    /// Somebody at this address writes to the keeper of that log here.
-    Letter(String, Letter),
     /// Somebody of this name, at this address, says something about roll-outs.
     Rollouts(String, String, Vec<u8>),
 }

@@ -5,17 +5,16 @@
 //! message says which roster its sender has, so an offer is a message without
 //! anything else.
 //!
-//! Where members have keys of their own, whoever offers a roster has to prove it first
-//! ([`proof`]).
+//! Whoever offers a roster has to prove it first: that more than half of the voters whom this node
+//! knows have decided upon it, or the operator. If most voters are others than those whom this node
+//! knows, because it was away, it asks for the links between its roster and today's, and goes along
+//! them ([`Link`]).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::identity::{SignerKey, Vouch};
 use crate::membership::control::{CHUNK_BYTES, Message, Sender};
-use crate::membership::roster::{Link, Mark, RosterError, Signed, Trust};
-
-mod proof;
+use crate::membership::roster::{Link, Mark, Proved, RosterError, Trust};
 
 /// Larger than any roster can be.
 const MAX_BYTES: u32 = 2 << 20;
@@ -36,19 +35,15 @@ const MAX_WAITING: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     ring: String,
-    own: Option<Signed>,
-    /// Nothing on a ring that shares one key: there everybody is believed.
-    trust: Option<Trust>,
-    /// The roster that says so: the own one, or a later one at the end of links from it.
+    own: Option<Proved>,
+    /// The file's, of a node that has lost its own: it counts if somebody else has the same.
+    first: Option<Proved>,
+    /// By whom this node lets itself be told of a later one: by the own roster's voters, or by
+    /// those at the end of links from it.
+    trust: Trust,
+    /// The roster that says so.
     reached: Mark,
     walked: Vec<Link>,
-    /// By whose signatures the own roster was taken.
-    past: Trust,
-    /// Of those who are trusted, the latest roster that each has signed, if it would replace
-    /// this node's.
-    vouches: BTreeMap<SignerKey, (Mark, [u8; 64])>,
-    /// What the keeper here has decided upon, until enough others have.
-    decided: Option<Signed>,
     fetch: Option<Fetch>,
     outbox: VecDeque<(String, Message)>,
     /// Whether what is being handled is.
@@ -56,7 +51,7 @@ pub(crate) struct Exchange {
     adopted: bool,
     answered: Duration,
     refused: Option<RosterError>,
-    /// Who has offered a roster without enough signatures, and its version.
+    /// Who has offered a roster that it cannot prove, and its version.
     unproven: Option<(String, u64)>,
 }
 
@@ -64,7 +59,6 @@ pub(crate) struct Exchange {
 #[derive(Clone, Debug)]
 struct Fetch {
     mark: Mark,
-    proof: Vec<Vouch>,
     from: String,
     chunks: Vec<Option<Vec<u8>>>,
     /// Whether all of them come from members.
@@ -74,18 +68,16 @@ struct Fetch {
 }
 
 impl Exchange {
-    /// A node with this roster, or none yet. With `trust`, rosters have to be proved; that is
-    /// the own roster's, if there is one.
-    pub(crate) fn new(ring: &str, trust: Option<Trust>, own: Option<Signed>) -> Exchange {
+    /// A node with this roster, or with none yet and whom it believes.
+    pub(crate) fn new(ring: &str, trust: Trust, own: Option<Proved>) -> Exchange {
+        let known = own.as_ref().map(|own| Trust::of(own.roster()));
         Exchange {
             ring: ring.to_owned(),
-            reached: own.as_ref().map(Signed::mark).unwrap_or_default(),
+            reached: own.as_ref().map(Proved::mark).unwrap_or_default(),
             walked: Vec::new(),
             own,
-            trust,
-            past: Trust::default(),
-            vouches: BTreeMap::new(),
-            decided: None,
+            first: None,
+            trust: known.unwrap_or(trust),
             fetch: None,
             outbox: VecDeque::new(),
             authentic: true,
@@ -96,14 +88,20 @@ impl Exchange {
         }
     }
 
+    /// The roster that this node had is lost, and this is the one that its file gives.
+    pub(crate) fn with_first(mut self, first: Option<Proved>) -> Exchange {
+        self.first = first;
+        self
+    }
+
     /// The latest roster that this node has.
-    pub(crate) const fn roster(&self) -> Option<&Signed> {
+    pub(crate) const fn roster(&self) -> Option<&Proved> {
         self.own.as_ref()
     }
 
     /// What it is known by.
     pub(crate) fn mark(&self) -> Mark {
-        self.own.as_ref().map(Signed::mark).unwrap_or_default()
+        self.own.as_ref().map(Proved::mark).unwrap_or_default()
     }
 
     /// Tells somebody which roster there is.
@@ -116,7 +114,7 @@ impl Exchange {
         let own = self.mark();
         if sender.mark.replaces(&own) {
             // What brings a proof is not asked for it again.
-            if !matches!(message, Message::Vouches { .. } | Message::Link(_)) {
+            if !matches!(message, Message::Link(_)) {
                 self.pursue(now, sender);
             }
         } else if own.replaces(&sender.mark)
@@ -139,7 +137,6 @@ impl Exchange {
             } => self.receive(now, digest, *chunk, bytes),
             Message::Prove { after } => self.prove(&sender.address, *after),
             Message::Link(link) => self.walk(now, sender, link),
-            Message::Vouches { mark, list } => self.hear(now, sender, *mark, list),
             Message::Offer
             | Message::Ping { .. }
             | Message::Pong { .. }
@@ -147,7 +144,8 @@ impl Exchange {
             | Message::Echo { .. }
             | Message::Rollouts { .. }
             | Message::Hearsay { .. }
-            | Message::Letter(_) => {}
+            | Message::Alive(_)
+            | Message::Part(_) => {}
         }
     }
 
@@ -194,7 +192,7 @@ impl Exchange {
         self.refused.take()
     }
 
-    /// Somebody has offered a roster that too few have signed, and which version, since the
+    /// Somebody has offered a roster that it cannot prove, and which version, since the
     /// last time it was asked.
     pub(crate) fn poll_unproven(&mut self) -> Option<(String, u64)> {
         self.unproven.take()
@@ -202,7 +200,14 @@ impl Exchange {
 
     fn pursue(&mut self, now: Duration, sender: &Sender) {
         let mark = sender.mark;
-        if !self.is_proven(&mark) {
+        let is_first = |first: &mut Proved| first.mark() == mark;
+        if self.own.is_none()
+            && self.authentic
+            && let Some(first) = self.first.take_if(is_first)
+        {
+            return self.take(first);
+        }
+        if mark != self.reached {
             let after = self.reached.version;
             return self.send(&sender.address, Message::Prove { after });
         }
@@ -220,7 +225,6 @@ impl Exchange {
         };
         self.fetch = Some(Fetch {
             mark,
-            proof: self.proof(&mark).collect(),
             from: sender.address.clone(),
             chunks,
             authentic: self.authentic,
@@ -285,49 +289,59 @@ impl Exchange {
             return;
         };
         let bytes: Vec<u8> = fetch.chunks.into_iter().flatten().flatten().collect();
-        match Signed::read(&bytes, &self.ring) {
-            Ok(signed) if signed.mark() != fetch.mark => {
+        match Proved::read(&bytes, &self.ring) {
+            Ok(roster) if roster.mark() != fetch.mark => {
                 self.refused = Some(RosterError::Malformed);
             }
-            // Whoever has keys of its own is not brought back to sharing one, nor the reverse.
-            Ok(signed) if signed.roster().has_keys() != self.trust.is_some() => {
-                self.refused = Some(RosterError::Malformed);
-            }
-            Ok(mut signed) if signed.mark().replaces(&self.mark()) => {
-                for vouch in fetch.proof {
-                    signed.add(vouch);
-                }
-                self.take(signed);
-            }
+            Ok(roster) if roster.mark() == self.reached => self.take(roster),
             Ok(_) => {}
             Err(error) => self.refused = Some(error),
         }
     }
 
+    /// The voters of the own roster have decided upon this one, or somebody's word begins with it.
+    pub(crate) fn decide(&mut self, roster: Proved, link: Link) {
+        self.walked = vec![link];
+        self.take(roster);
+    }
+
     /// This is the roster from now on.
-    pub(crate) fn take(&mut self, mut signed: Signed) {
-        let mark = signed.mark();
-        let decided = self.decided.iter().filter(|decided| decided.mark() == mark);
-        let here = decided.flat_map(Signed::signatures);
-        for vouch in here.chain(self.proof(&mark)).collect::<Vec<_>>() {
-            signed.add(vouch);
-        }
-        if let Some(trust) = &mut self.trust {
-            let walked = std::mem::take(&mut self.walked);
-            signed.replace(self.own.as_ref(), walked, trust);
-            self.reached = mark;
-            self.past = std::mem::replace(trust, Trust::of(signed.roster()));
-            let trust = &*trust;
-            self.vouches
-                .retain(|by, (later, _)| later.replaces(&mark) && trust.covers(by));
-        }
-        self.decided = self
-            .decided
-            .take()
-            .filter(|decided| decided.mark().replaces(&mark));
-        self.own = Some(signed);
+    fn take(&mut self, mut roster: Proved) {
+        roster.replace(self.own.as_ref(), std::mem::take(&mut self.walked));
+        (self.reached, self.trust) = (roster.mark(), Trust::of(roster.roster()));
+        self.own = Some(roster);
         self.fetch = None;
         self.adopted = true;
+    }
+
+    /// Somebody asks for what proves the own roster: the next link.
+    fn prove(&mut self, address: &str, after: u64) {
+        let mut links = self.own.iter().flat_map(Proved::links);
+        if let Some(link) = links.find(|link| link.mark.version > after) {
+            let link = Message::Link(link.clone());
+            self.send(address, link);
+        }
+    }
+
+    /// Somebody shows a link. One that does not follow from what this node believes is passed
+    /// over: another one may, if somebody has jumped from roster to roster.
+    fn walk(&mut self, now: Duration, sender: &Sender, link: &Link) {
+        if link.mark.version > self.reached.version && link.follows(&self.trust) {
+            self.trust = link.trust.clone();
+            self.reached = link.mark;
+            self.walked.push(link.clone());
+        }
+        if !sender.mark.replaces(&self.mark()) {
+            return;
+        }
+        let after = link.mark.version.max(self.reached.version);
+        match sender.mark {
+            mark if mark == self.reached => self.pursue(now, sender),
+            mark if mark.version > after => {
+                self.send(&sender.address, Message::Prove { after });
+            }
+            mark => self.unproven = Some((sender.name.clone(), mark.version)),
+        }
     }
 
     fn send(&mut self, address: &str, message: Message) {

@@ -1,27 +1,18 @@
-//! The keys of datagrams: one that all share, or one for each pair, derived once.
+//! The keys of datagrams: one for each pair of members, derived once.
 
 use std::collections::BTreeMap;
 
 use headway_node::Key;
 
 use super::roster::MAX_MEMBERS;
-use crate::identity::{Identities, Identity, NodeKey, Purpose, Vouch};
-
-/// What a node authenticates datagrams with.
-#[derive(Clone, Debug)]
-pub enum Credentials {
-    /// A key that all members share.
-    Shared(Key),
-    /// Key pairs of its own.
-    Own(Identities),
-}
+use crate::identity::{Identities, Identity, NodeKey, Purpose};
 
 /// Derived keys that are remembered at most.
 const MAX_KEYS: usize = 4 * MAX_MEMBERS;
 
 #[derive(Clone)]
 pub(crate) struct Keyring {
-    credentials: Credentials,
+    identities: Identities,
     ring: String,
     name: String,
     /// By the own public key, the other's, its name, and what for.
@@ -29,48 +20,22 @@ pub(crate) struct Keyring {
 }
 
 impl Keyring {
-    pub(crate) fn new(credentials: Credentials, ring: &str, name: &str) -> Keyring {
+    pub(crate) fn new(identities: Identities, ring: &str, name: &str) -> Keyring {
         Keyring {
-            credentials,
+            identities,
             ring: ring.to_owned(),
             name: name.to_owned(),
             derived: BTreeMap::new(),
         }
     }
 
-    /// The key that all share, if there is one.
-    pub(crate) const fn shared(&self) -> Option<&Key> {
-        match &self.credentials {
-            Credentials::Shared(key) => Some(key),
-            Credentials::Own(_) => None,
-        }
-    }
-
-    /// Another key that all share.
-    pub(crate) fn set_shared(&mut self, key: Key) {
-        self.credentials = Credentials::Shared(key);
-    }
-
-    /// The node's own key pairs, if it has any.
-    pub(crate) fn identities(&mut self) -> Option<&mut Identities> {
-        match &mut self.credentials {
-            Credentials::Shared(_) => None,
-            Credentials::Own(identities) => Some(identities),
-        }
+    /// The node's own key pairs.
+    pub(crate) const fn identities(&mut self) -> &mut Identities {
+        &mut self.identities
     }
 
     fn list(&self) -> &[Identity] {
-        match &self.credentials {
-            Credentials::Shared(_) => &[],
-            Credentials::Own(identities) => identities.list(),
-        }
-    }
-
-    /// What this node signs, once with each of its key pairs.
-    pub(crate) fn vouch(&self, message: &[u8]) -> Vec<Vouch> {
-        let list = self.list().iter();
-        list.map(|identity| identity.signer().vouch(message))
-            .collect()
+        self.identities.list()
     }
 
     /// Its signature with one of its key pairs.

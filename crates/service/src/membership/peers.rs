@@ -37,22 +37,23 @@ impl Membership {
                 return self.handle_unauthenticated(now, datagram);
             }
         };
-        let may_say = match &message {
-            // One that has left the roster may have a vote in its log for a moment longer, and
-            // is asked for it; of what it asks a keeper answers one thing.
-            Message::Letter(_) => true,
-            Message::Rollouts { .. } | Message::Hearsay { .. } | Message::Vouches { .. } => false,
-            _ => true,
-        };
+        let is_for_members = matches!(
+            &message,
+            Message::Rollouts { .. }
+                | Message::Hearsay { .. }
+                | Message::Alive(_)
+                | Message::Part(_)
+        );
         match peer {
-            Some((_, Peer::Guest)) if !may_say => {
+            Some((_, Peer::Guest)) if is_for_members => {
                 return self.reject(Reason::Control(Refused::Stranger));
             }
             // Nobody is where it says it is if the roster says something else.
             Some((address, _)) => sender.address = address,
             None => {}
         }
-        if { self.listed() }.any(|member| member.name == sender.name) {
+        let is_listed = self.listed().any(|member| member.name == sender.name);
+        if is_listed {
             let cloned = self.clones.hear(now, &sender.name, sender.boot);
             let alarm = Alarm::Cloned(sender.name.clone());
             self.alarms.set(cloned, alarm);
@@ -73,19 +74,19 @@ impl Membership {
             | Message::Want { .. }
             | Message::Chunk { .. }
             | Message::Prove { .. }
-            | Message::Link(_)
-            | Message::Vouches { .. } => true,
+            | Message::Link(_) => true,
             Message::Ping { .. }
             | Message::Pong { .. }
             | Message::Ask { .. }
             | Message::Echo { .. }
             | Message::Rollouts { .. }
             | Message::Hearsay { .. }
-            | Message::Letter(_) => false,
+            | Message::Alive(_)
+            | Message::Part(_) => false,
         };
         let late = self.unauthenticated.saturating_sub(now) > BURST;
         let news = sender.mark != self.exchange.mark();
-        if !about_rosters || late || !news || !self.has_keys() {
+        if !about_rosters || late || !news {
             return;
         }
         let Some(member) = self.known(|member| member.name == sender.name) else {
@@ -130,11 +131,8 @@ impl Membership {
         member.or_else(guest).filter(|(one, _)| one.name != *me)
     }
 
-    /// The keys of whoever has this name, and, if it has its own, where it is and how it stands.
+    /// The keys of whoever has this name, where it is and how it stands.
     fn keys_from(&mut self, name: &str) -> (Vec<Key>, Option<(String, Peer)>) {
-        if let Some(key) = self.keyring.shared() {
-            return (vec![key.clone()], None);
-        }
         let known = self.peer(|member| member.name == name);
         let known = known.and_then(|(member, peer)| {
             let address = member.address.clone();
@@ -148,9 +146,6 @@ impl Membership {
 
     /// The keys for a datagram to an address: none if nobody is known there.
     pub(super) fn keys_to(&mut self, address: &str) -> Vec<Key> {
-        if let Some(key) = self.keyring.shared() {
-            return vec![key.clone()];
-        }
         let known = self.known(|member| member.address == address);
         let known = known.and_then(|member| Some((member.name.clone(), member.key?)));
         let Some((name, key)) = known else {
@@ -161,9 +156,6 @@ impl Membership {
 
     /// The keys of the links to both neighbours, before this node and after it.
     pub(crate) fn link_keys(&mut self, config: &Config) -> Option<[Key; 2]> {
-        if let Some(key) = self.keyring.shared() {
-            return Some([key.clone(), key.clone()]);
-        }
         let own = self.own_key()?;
         let mut key = |node| {
             let member = self.member_at(node)?;
@@ -177,11 +169,6 @@ impl Membership {
     pub(super) fn own_key(&self) -> Option<NodeKey> {
         let roster = self.current.as_ref()?;
         roster.member(&self.settings.node.name)?.key
-    }
-
-    /// Whether members have keys of their own.
-    pub(crate) const fn has_keys(&self) -> bool {
-        self.keyring.shared().is_none()
     }
 
     /// There is a new roster: who has left it is still told so, for a while.

@@ -6,7 +6,6 @@ use std::time::Duration;
 use headway_node::Config;
 
 use super::Membership;
-use super::control::Sender;
 use super::roster::{Member, Roster};
 use crate::agent::alarm::Alarm;
 
@@ -53,13 +52,6 @@ impl Membership {
     /// Nodes that have left and may still use a permit, with their addresses.
     pub(crate) const fn leaving(&self) -> &BTreeMap<String, String> {
         &self.leaving
-    }
-
-    /// Whether this is a machine that has left, and not another one under its name. Where each has
-    /// a key, that tells; where all share one, the address does.
-    pub(super) fn speaks_for_leaving(&self, sender: &Sender) -> bool {
-        let address = self.leaving.get(&sender.name);
-        address.is_some_and(|address| self.has_keys() || *address == sender.address)
     }
 
     /// Nobody who has left has to be waited for.

@@ -1,23 +1,25 @@
 //! Asking whether somebody is there, before a silent member is bypassed, before a bypassed one
 //! returns, before a new one is added; and what is wanted then.
 //!
-//! An answer is a sign of life and no more. What becomes of the roster is decided by the log
-//! ([`Effect::Propose`]), and of two parts of a ring that cannot reach each other at most one
-//! has a majority of its keepers.
+//! An answer is a sign of life and no more. What becomes of the roster its voters decide
+//! ([`voting`](super::voting)), and of two parts of a ring that cannot reach each other at most one
+//! has a majority of them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::change::changed;
 use super::control::{Message, Sender};
-use super::decision::{Change, Decision, Kind};
-use super::roster::{Member, Roster};
-use super::{Effect, Membership, Signed};
+use super::decision::{Change, Kind};
+use super::roster::{MAX_MADE, Member, Roster};
+use super::voting::{PATIENCE, PROPOSE_FOR};
+use super::{Effect, Membership};
 use crate::agent::alarm::Alarm;
 use crate::request::{Answer, Changed, Refusal, RequestId};
 
-/// How long whoever wants a change waits for its proof after it was decided upon.
-const PROVED_WITHIN: Duration = Duration::from_millis(1500);
+const TOO_FEW: &str = "too few voters of the membership answer: more than half of its first seven \
+     members are needed. It is not known whether the change will be made: `headway node list` will \
+     say. If most voters are gone for good: `headway node recover --help`";
 
 /// A question that is out.
 #[derive(Clone, Debug)]
@@ -61,16 +63,22 @@ pub(super) enum Wanted {
     For(String),
     /// This node itself: all members speak the next version of the wire format.
     Upgrade,
+    /// This node itself: it has another disk.
+    Disk,
 }
 
 /// A change that is not decided yet, and the roster that it would make.
 #[derive(Clone, Debug)]
 pub(super) struct Proposal {
     wanted: Wanted,
+    change: Change,
     pub(super) next: Roster,
     tokens_before: u32,
     /// Of several changes, whom it leaves out, and why.
     refused: BTreeMap<String, String>,
+    /// Which voter is asked next and when, and when it is given up; not asked yet if there is none.
+    turn: usize,
+    times: Option<(Duration, Duration)>,
 }
 
 impl Poll {
@@ -112,6 +120,12 @@ impl Membership {
             return;
         }
         let me = &self.settings.node.name;
+        if let Some(storage) = self.voting.unlisted(me) {
+            let name = me.clone();
+            let kind = Kind::Storage { name, storage };
+            self.poll_again = now + 2 * self.settings.membership.window;
+            return self.propose(Wanted::Disk, kind);
+        }
         if roster.is_bypassed(me) {
             let beside = roster.around(me).into_iter().flatten();
             let beside = beside.map(Member::entry).collect();
@@ -246,12 +260,14 @@ impl Membership {
             Ok((change, next)) => {
                 let proposal = Proposal {
                     wanted,
+                    change,
                     next,
                     tokens_before: self.current.as_ref().map_or(0, Roster::tokens),
                     refused,
+                    turn: 0,
+                    times: None,
                 };
-                self.proposals.insert(change.id, proposal);
-                self.effects.push_back(Effect::Propose(change));
+                self.proposals.insert(proposal.change.id, proposal);
             }
             Err(why) => {
                 if let Wanted::Key(_) = wanted {
@@ -274,18 +290,73 @@ impl Membership {
     /// The roster after a change, unless the ring could not run by it.
     pub(super) fn next(&self, change: &Change) -> Result<Roster, Refusal> {
         let roster = self.current.as_ref().ok_or(Refusal::NoRoster)?;
-        let next = roster.decide(change)?;
-        next.check()?;
-        Ok(next)
+        roster.decide(change)
     }
 
-    /// A change was decided upon, or nobody knows whether it will be.
-    pub(crate) fn handle_decision(
-        &mut self,
-        now: Duration,
-        id: u64,
-        decision: Result<Decision, String>,
-    ) {
+    /// When a voter is asked for a change, or it is given up.
+    pub(super) fn proposal_timeout(&self) -> Option<Duration> {
+        let times = self.proposals.values().map(|proposal| proposal.times);
+        let next =
+            times.map(|times| times.map_or(Duration::ZERO, |(again, until)| again.min(until)));
+        next.min()
+    }
+
+    /// Asks one voter after the other for what is not decided yet: this one first.
+    pub(super) fn advance_proposals(&mut self, now: Duration) {
+        let due = |proposal: &Proposal| {
+            let times = proposal.times;
+            times.is_none_or(|(again, until)| now >= again || now >= until)
+        };
+        let ids = self.proposals.iter().filter(|(_, one)| due(one));
+        for id in ids.map(|(id, _)| *id).collect::<Vec<_>>() {
+            let Some(proposal) = self.proposals.get_mut(&id) else {
+                continue;
+            };
+            let (_, until) = proposal.times.unwrap_or((now, now + PROPOSE_FOR));
+            if now >= until {
+                self.end_proposal(id, Err(Refusal::Undecided(TOO_FEW.to_owned())));
+                continue;
+            }
+            proposal.times = Some((now + PATIENCE, until));
+            let (turn, change) = (proposal.turn, proposal.change.clone());
+            proposal.turn += 1;
+            // The next time another one, too: it may reach those that this one does not.
+            if self.campaign_for(now, change.clone()) && turn == 0 {
+                continue;
+            }
+            let asked = {
+                let me = &self.settings.node.name;
+                let voters = self.current.iter().flat_map(Roster::voters);
+                let mut others = voters.filter(|voter| voter.name != *me);
+                let all = others.clone().count().max(1);
+                others.nth(turn % all).map(|voter| voter.address.clone())
+            };
+            if let Some(address) = asked {
+                self.wish(&address, &change);
+            }
+        }
+    }
+
+    /// There is another roster: whoever wanted a change hears what has become of it.
+    pub(super) fn answer_proposals(&mut self) {
+        let Some(roster) = &self.current else { return };
+        let over = self.proposals.iter();
+        let over = over.filter(|(_, proposal)| proposal.change.version < roster.version);
+        let over = over.map(|(id, proposal)| {
+            let passed = roster.version - proposal.change.version;
+            (*id, roster.made.contains(id), passed > MAX_MADE as u64)
+        });
+        for (id, made, forgotten) in over.collect::<Vec<_>>() {
+            let result = match (made, forgotten) {
+                (true, _) => Ok(()),
+                (false, true) => Err(Refusal::Undecided(TOO_FEW.to_owned())),
+                (false, false) => Err(Refusal::Superseded),
+            };
+            self.end_proposal(id, result);
+        }
+    }
+
+    fn end_proposal(&mut self, id: u64, result: Result<(), Refusal>) {
         let Some(proposal) = self.proposals.remove(&id) else {
             return;
         };
@@ -293,72 +364,31 @@ impl Membership {
             wanted,
             next,
             tokens_before,
-            refused: left_out,
+            refused,
+            ..
         } = proposal;
-        self.poll_again = now + 2 * self.settings.membership.window;
-        match decision {
-            Ok(Decision {
-                version,
-                refused: None,
-            }) => {
+        match (result, wanted) {
+            (Ok(()), Wanted::By(request) | Wanted::Key(request)) => {
                 let changed = Changed {
-                    version,
-                    refused: left_out,
+                    refused,
                     ..changed(&next, tokens_before)
                 };
-                // The log says the same to its keepers; this node need not wait for them, unless
-                // it has to be proved.
-                if version == next.version && !self.has_keys() {
-                    self.handle_decided(now, next);
-                }
-                if let Wanted::By(request) | Wanted::Key(request) = wanted {
-                    self.unanswered
-                        .push((changed, request, now + PROVED_WITHIN));
-                    self.answer_decided(now);
-                }
+                let reply = Ok(Answer::Changed(changed));
+                self.effects.push_back(Effect::Reply(request, reply));
             }
-            // Somebody else came first: what this node wanted for itself it wants again if need be.
-            Ok(Decision { version, .. })
-                if version >= next.version
-                    && matches!(wanted, Wanted::For(_) | Wanted::Upgrade) => {}
-            Ok(Decision { refused, .. }) => {
-                if let Wanted::Key(_) = wanted {
-                    self.forget_new_key();
+            (Ok(()), _) => {}
+            // What this node wanted for itself it wants again if need be.
+            (Err(Refusal::Superseded), Wanted::For(_) | Wanted::Upgrade | Wanted::Disk) => {}
+            (Err(why), wanted) => {
+                match (&wanted, &why) {
+                    (Wanted::For(_), Refusal::Undecided(_)) => {
+                        self.effects.push_back(Effect::NoMajority);
+                    }
+                    (Wanted::Key(_), Refusal::Superseded) => self.forget_new_key(),
+                    _ => {}
                 }
-                self.refuse(wanted, Refusal::Log(refused.unwrap_or_default()));
+                self.refuse(wanted, why);
             }
-            Err(why) => {
-                if let Wanted::For(_) = wanted {
-                    self.effects.push_back(Effect::NoMajority);
-                }
-                self.refuse(wanted, Refusal::Undecided(why));
-            }
-        }
-    }
-
-    /// Answers those whose change was decided upon, when this node acts by it: what they want
-    /// next begins with it. Proofs come soon, and it is decided all the same.
-    pub(super) fn answer_decided(&mut self, now: Duration) {
-        let known = self.exchange.mark().version;
-        let due = |(changed, _, until): &mut (Changed, RequestId, Duration)| {
-            changed.version <= known || now >= *until
-        };
-        for (changed, request, _) in self.unanswered.extract_if(.., due) {
-            let reply = Ok(Answer::Changed(changed));
-            self.effects.push_back(Effect::Reply(request, reply));
-        }
-    }
-
-    /// The log says that this is the roster.
-    pub(crate) fn handle_decided(&mut self, now: Duration, roster: Roster) {
-        let known = self.exchange.mark().version;
-        if roster.version >= known && roster.ring == self.settings.ring.name {
-            let keyring = &self.keyring;
-            let signed = Signed::new(roster);
-            self.exchange
-                .decide(signed, |message| keyring.vouch(message));
-            self.announce();
-            self.follow_exchange(now);
         }
     }
 
@@ -367,6 +397,7 @@ impl Membership {
             Wanted::By(request) | Wanted::Key(request) => {
                 self.effects.push_back(Effect::Reply(request, Err(why)));
             }
+            Wanted::Disk => {}
             Wanted::Upgrade => tracing::warn!(%why, "the next wire format has to wait"),
             Wanted::For(name) => {
                 // Logged every time.

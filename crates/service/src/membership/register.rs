@@ -32,7 +32,7 @@ const MAX_JUMP: u64 = 1 << 20;
 const MAX_BALLOTS: usize = 16;
 
 /// A random number that a disk draws when it is new.
-pub(crate) type Storage = u64;
+pub type Storage = u64;
 
 /// What the register has to know of a membership.
 pub(crate) trait Electorate: Clone {
@@ -55,9 +55,11 @@ pub(crate) trait Electorate: Clone {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub(crate) struct Ballot {
-    pub(crate) round: u64,
-    pub(crate) storage: Storage,
+pub struct Ballot {
+    /// Grows with every attempt.
+    pub round: u64,
+    /// The disk of whoever asks.
+    pub storage: Storage,
 }
 
 /// What a voter has promised and accepted about the version after its own.
@@ -216,9 +218,14 @@ impl<M: Electorate> Register<M> {
         self.forget();
     }
 
+    /// What was about to be said was about another version, or by another disk: it is not said any
+    /// more, because it would be taken for a word about this one.
     fn forget(&mut self) {
         self.vote = Vote::default();
         (self.seen, self.campaign) = (0, None);
+        self.held.clear();
+        self.ready.clear();
+        self.writing = self.writing.map(|_| 0);
         self.dirty = true;
     }
 

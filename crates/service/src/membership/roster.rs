@@ -1,10 +1,11 @@
-//! Who is on the ring, in which order: a versioned list signed with the ring's key.
+//! Who is on the ring, in which order: a versioned list.
 //!
-//! A roster is written in one way only, so that equal rosters are equal bytes; its
-//! digest goes into the ring's identity. Nodes of different rosters therefore do
+//! A roster is written in one way only, so that equal rosters are equal bytes; the digest of what
+//! concerns the ring goes into the ring's identity. Nodes of different rings therefore do
 //! not listen to each other, and a ring cannot settle before all its members have
 //! the same one.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::de::Error as _;
@@ -12,22 +13,22 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
+use super::register::Storage;
 use crate::identity::{NodeKey, SignerKey};
-pub use link::Link;
-pub use signed::{Digest, Mark, Signed};
+pub use proved::{Digest, Link, Mark, Proved, Signature, Trust, vote};
 pub use terms::Terms;
-pub use trust::Trust;
 
-mod link;
-mod signed;
+mod proved;
 pub(crate) mod terms;
-mod trust;
 
 /// The most members: what a node is willing to keep and pass on.
 pub const MAX_MEMBERS: usize = 4096;
 
-/// The most keepers of its log: any majority of seven outlives three.
-const MAX_KEEPERS: usize = 7;
+/// The most voters: any majority of seven outlives three.
+const MAX_VOTERS: usize = 7;
+
+/// Changes that a roster remembers to have been made of, so that whoever wanted one knows.
+pub(crate) const MAX_MADE: usize = 16;
 
 /// One node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ pub struct Member {
     /// Where its HTTP interface is, for people and dashboards.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub http: Option<String>,
-    /// Its public keys; nothing on a ring that shares one key.
+    /// Its public keys. Every member of a roster has some.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<NodeKey>,
 }
@@ -64,9 +65,18 @@ pub struct Roster {
     /// No permit of an earlier roster that may still be in use lasts longer, in milliseconds.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub longest_before_ms: u64,
-    /// Which log it is of, in hexadecimal digits; nothing if a log begins with it.
-    #[serde(skip_serializing_if = "String::is_empty", default)]
-    pub origin: String,
+    /// The last version that changed something about the ring: later ones go by that ring.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub formed: u64,
+    /// The version with which everybody's disk was new, if it was recovered.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub recovered: u64,
+    /// Members whose disk is another than they began with, and which.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub storages: BTreeMap<String, Storage>,
+    /// The changes that it and those before were made by, the last one last.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub made: Vec<u64>,
     /// The ring that was the last to have settled when this roster was made, in its order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub before: Vec<String>,
@@ -96,17 +106,12 @@ pub enum RosterError {
     /// An address that cannot be one.
     #[error("`{0}` is no address: expected HOST:PORT")]
     Address(String),
-    /// Some have keys, and some have none.
+    /// Some have no key.
     #[error(
-        "`{with}` has a key and `{without}` has none: give every member its own, as `headway node \
-         identity` prints it on its machine, or none"
+        "`{0}` has no key: give every member its own, as `headway node identity` prints it on its \
+         machine"
     )]
-    Mixed {
-        /// One that has.
-        with: String,
-        /// One that has not.
-        without: String,
-    },
+    NoKey(String),
     /// Two members with the same secret.
     #[error(
         "`{0}` and `{1}` have the same key: each machine makes its own (`headway node identity`)"
@@ -135,9 +140,6 @@ pub enum RosterError {
     /// No tokens, no separation, or no wire format.
     #[error("tokens, separation and wire format are at least 1")]
     Terms,
-    /// No log has such a name.
-    #[error("`{0}` is no log: expected 16 hexadecimal digits")]
-    Origin(String),
     /// Another ring's.
     #[error("a roster of another ring, `{0}`")]
     OtherRing(String),
@@ -179,12 +181,6 @@ fn read_address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> 
     Err(D::Error::custom(RosterError::Address(address)))
 }
 
-/// The first eight bytes of a digest, as a number.
-pub(crate) fn short_digest(bytes: &[u8]) -> u64 {
-    let digest = Sha256::digest(bytes);
-    digest.first_chunk().copied().map_or(0, u64::from_be_bytes)
-}
-
 impl Member {
     /// Its name and address.
     pub(crate) fn entry(&self) -> (String, String) {
@@ -222,10 +218,6 @@ impl Roster {
         if !valid_name(&self.ring) {
             return Err(RosterError::Name(self.ring.clone()));
         }
-        let hex = self.origin.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !matches!((self.origin.len(), hex), (0 | 16, true)) {
-            return Err(RosterError::Origin(self.origin.clone()));
-        }
         self.check_terms()?;
         let mut names = std::collections::BTreeSet::new();
         let mut addresses = std::collections::BTreeSet::new();
@@ -252,13 +244,10 @@ impl Roster {
     }
 
     fn check_keys(&self) -> Result<(), RosterError> {
-        let with = self.members.iter().find(|member| member.key.is_some());
-        let without = self.members.iter().find(|member| member.key.is_none());
-        if let (Some(with), Some(without)) = (with, without) {
-            let (with, without) = (with.name.clone(), without.name.clone());
-            return Err(RosterError::Mixed { with, without });
+        if let Some(without) = self.members.iter().find(|member| member.key.is_none()) {
+            return Err(RosterError::NoKey(without.name.clone()));
         }
-        let mut halves = std::collections::BTreeMap::new();
+        let mut halves = BTreeMap::new();
         for member in &self.members {
             for half in member.key.iter().flat_map(NodeKey::halves) {
                 let other = halves.insert(half, &member.name);
@@ -270,23 +259,30 @@ impl Roster {
         Ok(())
     }
 
-    /// Whether members have keys of their own.
-    pub fn has_keys(&self) -> bool {
-        self.members.iter().any(|member| member.key.is_some())
-    }
-
     /// The only way in which it is written.
     pub fn bytes(&self) -> Vec<u8> {
         // A struct of texts and numbers is always written.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// What the ring's identity is made of.
+    /// What the ring's identity is made of. A ring goes on when one of its voters has another disk.
     pub fn identity(&self) -> Vec<u8> {
+        let ring = Roster {
+            version: self.ring_version(),
+            recovered: 0,
+            storages: BTreeMap::new(),
+            made: Vec::new(),
+            ..self.clone()
+        };
         let mut bytes = self.ring.as_bytes().to_vec();
         bytes.push(0);
-        bytes.extend_from_slice(&Sha256::digest(self.bytes()));
+        bytes.extend_from_slice(&Sha256::digest(ring.bytes()));
         bytes
+    }
+
+    /// The version that the ring is of.
+    pub fn ring_version(&self) -> u64 {
+        self.formed.max(1)
     }
 
     /// The members that are on the ring, in order.
@@ -296,27 +292,27 @@ impl Roster {
             .filter(|member| !self.is_bypassed(&member.name))
     }
 
-    /// The members that keep the log of rosters: the first seven, left out or not.
-    pub fn keepers(&self) -> impl Iterator<Item = &Member> + Clone {
-        self.members.iter().take(MAX_KEEPERS)
+    /// The members that decide on the next roster: the first seven, left out or not.
+    pub fn voters(&self) -> impl Iterator<Item = &Member> + Clone {
+        self.members.iter().take(MAX_VOTERS)
     }
 
-    /// Whether a member of that name is a keeper.
-    #[cfg(feature = "keepers")]
-    pub(crate) fn has_keeper(&self, name: &str) -> bool {
-        self.keepers().any(|keeper| keeper.name == name)
+    /// The disk that a member votes with. One that began with this ring, or with a recovered
+    /// roster, needs no agreement on its number: it follows from the member's name and key.
+    pub(crate) fn storage(&self, member: &Member) -> Storage {
+        let listed = self.storages.get(&member.name).copied();
+        listed.unwrap_or_else(|| self.first_storage(member))
     }
 
-    /// Whether keepers listen to whoever is there: where members have keys, to members.
-    #[cfg(feature = "keepers")]
-    pub(crate) fn hears(&self, address: &str) -> bool {
-        let mut members = self.members.iter();
-        !self.has_keys() || members.any(|member| member.address == address)
-    }
-
-    /// The log that it is of: the digest of the roster that the log began with.
-    pub(crate) fn log(&self) -> u64 {
-        u64::from_str_radix(&self.origin, 16).unwrap_or_else(|_| short_digest(&self.bytes()))
+    /// The number of a disk that a member began with.
+    pub(crate) fn first_storage(&self, member: &Member) -> Storage {
+        let key = member.key.map(|key| key.bytes()).unwrap_or([0; 64]);
+        let recovered = self.recovered.to_be_bytes();
+        let digest = Sha256::digest([member.name.as_bytes(), &[0], &key, &recovered].concat());
+        digest
+            .first_chunk()
+            .copied()
+            .map_or(0, Storage::from_be_bytes)
     }
 
     /// Whether a member is left out.
@@ -392,6 +388,7 @@ impl Roster {
         let mut next = self.next();
         next.members.retain(|member| member.name != name);
         next.bypassed.retain(|bypassed| bypassed != name);
+        next.storages.remove(name);
         Ok(next)
     }
 
@@ -422,9 +419,10 @@ impl Roster {
         let mut next = self.next();
         let mut members = next.members.iter_mut();
         let member = members.find(|member| member.name == name);
-        member
-            .ok_or_else(|| RosterError::Unknown(name.to_owned()))?
-            .key = Some(key);
+        let member = member.ok_or_else(|| RosterError::Unknown(name.to_owned()))?;
+        // Its disk is the same.
+        next.storages.insert(name.to_owned(), self.storage(member));
+        member.key = Some(key);
         next.check()?;
         Ok(next)
     }
@@ -433,7 +431,6 @@ impl Roster {
     pub(super) fn next(&self) -> Roster {
         Roster {
             version: self.version.saturating_add(1),
-            origin: format!("{:016x}", self.log()),
             ..self.clone()
         }
     }

@@ -1,17 +1,15 @@
 //! Keys that change while the ring works.
 //!
-//! A node draws new key pairs, keeps them on disk beside the old ones, and then asks the log of
-//! rosters for a roster that has the new public keys; the entry is signed with the old ones. Each
+//! A node draws new key pairs, keeps them on disk beside the old ones, and then wants a
+//! roster that has the new public keys; the change is signed with the old ones. Each
 //! other member goes by the key that its own roster has, so the node speaks with both keys until
 //! everybody has the new roster: that is when its ring has settled, and nobody is bypassed, or a
 //! day later at the latest. Then it forgets the old ones.
 
 use std::time::Duration;
 
-use super::control::Message;
 use super::decision::Kind;
 use super::poll::Wanted;
-use super::roster::{Member, Signed};
 use super::{Effect, Membership, NodeKey};
 use crate::agent::alarm::Alarm;
 use crate::identity::{Identity, SignerKey};
@@ -33,10 +31,10 @@ impl Membership {
         let unix = self.epoch.saturating_add(now).as_secs();
         let (ring, me) = (&self.settings.ring.name, &self.settings.node.name);
         let own = self.own_key();
-        let rotated = match (own, self.keyring.identities()) {
-            (_, None) => Err(Refusal::SharedKey),
-            (_, Some(identities)) if identities.list().len() > 1 => Err(Refusal::Rotating),
-            (Some(own), Some(identities)) if identities.public() == own => {
+        let identities = self.keyring.identities();
+        let rotated = match own {
+            _ if identities.list().len() > 1 => Err(Refusal::Rotating),
+            Some(own) if identities.public() == own => {
                 let old = identities.list()[0].signer().clone();
                 let kind = Kind::rekey(ring, me, next.public(), &old);
                 identities.push(next, unix + BOTH_FOR.as_secs());
@@ -72,7 +70,7 @@ impl Membership {
             Ok(()) => self.propose(Wanted::Key(request), kind),
             Err(why) => {
                 self.forget_new_key();
-                let why = Refusal::Log(format!("cannot keep the new key: {why}"));
+                let why = Refusal::Unkept(format!("cannot keep the new key: {why}"));
                 self.refuse(Wanted::Key(request), why);
             }
         }
@@ -86,31 +84,21 @@ impl Membership {
     }
 
     fn keep_only(&mut self, key: &NodeKey) {
-        if let Some(identities) = self.keyring.identities()
-            && identities.keep_only(key)
-        {
+        let identities = self.keyring.identities();
+        if identities.keep_only(key) {
             let identities = identities.clone();
             self.effects.push_back(Effect::KeepIdentity(identities));
         }
     }
 
-    /// Forgets keys that do not count any more, and keeps signatures.
+    /// Forgets keys that do not count any more.
     pub(super) fn tend_keys(&mut self, now: Duration) {
-        let signatures = self.exchange.roster().map(|own| own.signatures().count());
-        let signatures = signatures.unwrap_or(0);
-        if signatures > self.signatures_kept {
-            self.signatures_kept = signatures;
-            let kept = self.exchange.roster().map(Signed::kept);
-            self.effects.extend(kept.map(Effect::Signed));
-        }
         let (unix, settled) = (self.epoch.saturating_add(now).as_secs(), self.settled);
         let (Some(own), Some(roster)) = (self.own_key(), &self.current) else {
             return;
         };
         let all = roster.bypassed.is_empty() && settled == roster.version;
-        let Some(identities) = self.keyring.identities() else {
-            return;
-        };
+        let identities = self.keyring.identities();
         let newest = identities.list().last().map(Identity::public) == Some(own);
         if identities.list().len() > 1 && (newest && all || unix >= identities.until) {
             tracing::info!("everybody has the new key of this node: forgets the old one");
@@ -121,23 +109,6 @@ impl Membership {
     /// The roster may have another key for this node than this node has.
     pub(super) fn check_own_key(&mut self) {
         let wrong = self.own_key().filter(|own| !self.keyring.is_own(own));
-        let wrong = wrong.filter(|_| self.has_keys());
         self.alarms.set(wrong.is_some(), Alarm::OtherKey);
-    }
-
-    /// Tells the keepers that the one here has decided upon a roster, until enough have.
-    pub(super) fn announce(&mut self) {
-        let Some((next, vouches)) = self.exchange.pending() else {
-            return;
-        };
-        let me = &self.settings.node.name;
-        let now = self.current.iter().flat_map(|roster| roster.keepers());
-        let keepers = now.chain(next.keepers()).map(Member::entry);
-        let mut keepers: std::collections::BTreeMap<String, String> = keepers.collect();
-        keepers.remove(me);
-        let letters = keepers.into_values();
-        let letters: Vec<(String, Message)> =
-            letters.map(|address| (address, vouches.clone())).collect();
-        self.outbox.extend(letters);
     }
 }

@@ -1,4 +1,4 @@
-//! Many members that come and go, by one entry of the log.
+//! Many members that come and go, by one change.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::change::changed;
 use super::decision::Kind;
 use super::poll::{Purpose, Wanted};
-use super::roster::Member;
+use super::roster::{Member, RosterError};
 use super::{Effect, Membership};
 use crate::request::{Answer, Changed, Refusal, RequestId};
 
 impl Membership {
-    /// Adds and removes members, those to add once they have answered, all by one entry.
+    /// Adds and removes members, those to add once they have answered, all by one change.
     pub(crate) fn handle_follow(
         &mut self,
         now: Duration,
@@ -49,7 +49,10 @@ impl Membership {
             let name = member.name.clone();
             match missing.get(&name) {
                 Some(address) => {
-                    let why = Refusal::Unreachable(name.clone(), address.clone());
+                    let why = match member.key {
+                        None => Refusal::Roster(RosterError::NoKey(name.clone())),
+                        Some(_) => Refusal::Unreachable(name.clone(), address.clone()),
+                    };
                     refused.insert(name, why.to_string());
                 }
                 None => {

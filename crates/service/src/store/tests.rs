@@ -146,7 +146,7 @@ fn whatever_is_damaged_is_a_doubt_and_never_an_empty_beginning() {
         })
         .unwrap();
     assert_eq!(store.kept().doubts, []);
-    for (name, what) in [("roster", Stored::Roster), ("notes", Stored::Notes)] {
+    for (name, what) in [("membership", Stored::Roster), ("notes", Stored::Notes)] {
         let path = folder.path().join(name);
         let whole = std::fs::read(&path).unwrap();
         let cuts = (0..whole.len()).map(|end| whole[..end].to_vec());
@@ -229,4 +229,35 @@ fn a_state_of_before_a_power_cut_counts_only_if_it_was_waited_for() {
         assert_eq!(store.kept().state, Some(vec![3; 10]));
         assert_eq!(store.kept().state.is_some(), sync == Sync::Always);
     }
+}
+
+/// The file alone is put back or deleted, and what is beside it is not.
+#[test]
+fn a_membership_that_is_put_back_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path(), Sync::Never).unwrap();
+    let file = folder.path().join("membership");
+    store.save_roster(b"one").unwrap();
+    let old = std::fs::read(&file).unwrap();
+    store.save_roster(b"two").unwrap();
+    drop(store);
+    for is_deleted in [false, true] {
+        match is_deleted {
+            true => std::fs::remove_file(&file).unwrap(),
+            false => std::fs::write(&file, &old).unwrap(),
+        }
+        let store = Store::open(folder.path(), Sync::Never).unwrap();
+        let doubt = store.roster().unwrap_err().to_string();
+        assert!(doubt.contains("deleted or put back"), "{doubt}");
+    }
+    // What is written then is later than all that there was.
+    let mut store = Store::open(folder.path(), Sync::Never).unwrap();
+    store.save_roster(b"three").unwrap();
+    drop(store);
+    let store = Store::open(folder.path(), Sync::Never).unwrap();
+    assert_eq!(store.roster(), Ok(Some(b"three".to_vec())));
+    drop(store);
+    std::fs::write(folder.path().join("roster"), b"{}").unwrap();
+    let old = Store::open(folder.path(), Sync::Never).unwrap_err();
+    assert!(old.to_string().contains("of Headway 0.2"), "{old}");
 }

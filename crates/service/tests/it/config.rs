@@ -1,6 +1,7 @@
 //! Mistakes in a configuration: each at its place, with what was expected.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use headway_node::Machine;
@@ -8,13 +9,26 @@ use headway_service::config::{Place, Settings, Sources, example, explain, keys};
 use headway_service::identity::Identity;
 use headway_stage::world::{self, Work, World};
 
-const GOOD: &str = r#"[node]
+static GOOD: LazyLock<String> = LazyLock::new(|| {
+    let mut text = MEMBERS_WITHOUT_KEYS.to_owned();
+    for number in 1..=3 {
+        let address = format!("address = \"10.0.0.{number}:7400\"\n");
+        text = text.replace(&address, &(address.clone() + &own(number)));
+    }
+    text
+});
+
+fn own(number: u8) -> String {
+    format!("key = \"{}\"\n", Identity::new(&[number; 64]).public())
+}
+
+const MEMBERS_WITHOUT_KEYS: &str = r#"[node]
 name = "a"
 listen = "127.0.0.1:7400"
 state_dir = "/tmp/state"
 [ring]
 name = "web"
-key_file = "/tmp/ring.key"
+# how many, and how far apart
 tokens = 1
 separation = 1
 [[ring.members]]
@@ -49,8 +63,8 @@ fn read(text: &str) -> Result<Settings, Vec<String>> {
 
 #[test]
 fn every_mistake_is_named_with_its_line_and_key() {
-    assert!(read(GOOD).is_ok());
-    let add = |more: &str| format!("{GOOD}{more}");
+    assert!(read(&GOOD).is_ok());
+    let add = |more: &str| format!("{}{more}", *GOOD);
     let cases = [
         (
             GOOD.replace("tokens = 1", "tokens = 3"),
@@ -70,7 +84,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("[api]", "[apis]"),
-            "19:2: apis: there is no section `apis`; did you mean `api`?",
+            "22:2: apis: there is no section `apis`; did you mean `api`?",
         ),
         (
             GOOD.replace("name = \"web\"\n", ""),
@@ -78,7 +92,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("name = \"a\"\nlisten", "name = \"z\"\nlisten"),
-            "2:8: node.name: `z` is not among ring.members (a, b, c); a node that is added later gives ring.seeds instead",
+            "node.advertise: is missing: `z` is not among ring.members (a, b, c), so it asks them for the roster, and they have to know where it is",
         ),
         (
             GOOD.replace("name = \"b\"", "name = \"a\""),
@@ -86,75 +100,75 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("10.0.0.2:7400", "10.0.0.2"),
-            "15:11: ring.members: `10.0.0.2` is no address: expected HOST:PORT",
+            "16:11: ring.members: `10.0.0.2` is no address: expected HOST:PORT",
         ),
         (
             GOOD.replace("name = \"b\"", "nme = \"b\""),
-            "14:1: ring.members: unknown field `nme`, expected one of `name`, `address`, `http`, `key`",
+            "15:1: ring.members: unknown field `nme`, expected one of `name`, `address`, `http`, `key`",
         ),
         (
             add("[timing]\nrefresh = \"20\"\n"),
-            "22:11: timing.refresh: expected a length of time in quotes, such as \"20ms\", \"1.5s\", \"5m\", \"2h\" or \"1d\", not \"20\"",
+            "25:11: timing.refresh: expected a length of time in quotes, such as \"20ms\", \"1.5s\", \"5m\", \"2h\" or \"1d\", not \"20\"",
         ),
         (
             add("[timing]\nrefresh = 20\n"),
-            "22:11: timing.refresh: expected a length of time in quotes, such as \"20ms\", \"1.5s\", \"5m\", \"2h\" or \"1d\", not 20",
+            "25:11: timing.refresh: expected a length of time in quotes, such as \"20ms\", \"1.5s\", \"5m\", \"2h\" or \"1d\", not 20",
         ),
         (
             add("[timing]\nsilence = \"1ms\"\n"),
-            "22:11: timing.silence: `silence` is 1ms: longer than `refresh`",
+            "25:11: timing.silence: `silence` is 1ms: longer than `refresh`",
         ),
         (
             add("[membership]\nbypass = true\nbypass_after = \"5m\"\n"),
-            "23:16: membership.bypass_after: 5m is shorter than timing.dwell_most + timing.grace = 30.17m: a member that is bypassed could still be using its permit",
+            "26:16: membership.bypass_after: 5m is shorter than timing.dwell_most + timing.grace = 30.17m: a member that is bypassed could still be using its permit",
         ),
         (
             add("[hook]\ncommand = \"reboot\"\n"),
-            "22:11: hook.command: expected a list of texts: [\"…\", \"…\"], not \"reboot\"",
+            "25:11: hook.command: expected a list of texts: [\"…\", \"…\"], not \"reboot\"",
         ),
         (
             add("[hook]\ncommand = []\n"),
-            "22:11: hook.command: expected a program and its arguments",
+            "25:11: hook.command: expected a program and its arguments",
         ),
         (
             add("[hook]\nwhen = \"never\"\n"),
-            "22:8: hook.when: expected \"asked\" or \"every\", not \"never\"",
+            "25:8: hook.when: expected \"asked\" or \"every\", not \"never\"",
         ),
         (
             add("[hook]\ncommand = [\"x\"]\nenvironment = { LD_PRELOAD = \"x.so\" }\n"),
-            "23:15: hook.environment: `LD_PRELOAD` changes what programs run, and is not passed on",
+            "26:15: hook.environment: `LD_PRELOAD` changes what programs run, and is not passed on",
         ),
         (
             add("[hook]\ncommand = [\"x\"]\nenvironment = { HEADWAY_FENCE = \"1\" }\n"),
-            "23:15: hook.environment: `HEADWAY_FENCE` is set by Headway itself",
+            "26:15: hook.environment: `HEADWAY_FENCE` is set by Headway itself",
         ),
         (
             add("[hook]\ncommand = [\"x\"]\nenvironment = { \"A=B\" = \"1\" }\n"),
-            "23:15: hook.environment: `A=B` is no name of a variable: expected letters, digits and `_`",
+            "26:15: hook.environment: `A=B` is no name of a variable: expected letters, digits and `_`",
         ),
         (
             add("[fleetlock]\nenabled = true\n"),
-            "22:11: fleetlock.enabled: FleetLock needs an HTTP address: set api.http",
+            "25:11: fleetlock.enabled: FleetLock needs an HTTP address: set api.http",
         ),
         (
             add("[fleetlock]\ngroups = [\"a b\"]\n"),
-            "22:10: fleetlock.groups: `a b` is no group: expected letters, digits, `.` or `-`",
+            "25:10: fleetlock.groups: `a b` is no group: expected letters, digits, `.` or `-`",
         ),
         (
             add("[fleetlock]\nslots = { default = 9 }\n"),
-            "22:9: fleetlock.slots: 9 slots for `default`, and ring.tokens is 1: expected at most that",
+            "25:9: fleetlock.slots: 9 slots for `default`, and ring.tokens is 1: expected at most that",
         ),
         (
             add("[fleetlock]\nslots = { workers = 1 }\n"),
-            "22:9: fleetlock.slots: `workers` is not among fleetlock.groups",
+            "25:9: fleetlock.slots: `workers` is not among fleetlock.groups",
         ),
         (
             add("[fleetlock]\nslots = { default = 0 }\n"),
-            "22:9: fleetlock.slots: expected names with whole numbers from 1 on: { NAME = 2 }, not { default = 0 }",
+            "25:9: fleetlock.slots: expected names with whole numbers from 1 on: { NAME = 2 }, not { default = 0 }",
         ),
         (
             add("[log]\nlevel = \"loud\"\n"),
-            "22:9: log.level: expected \"error\", \"warn\", \"info\", \"debug\" or \"trace\", not \"loud\"",
+            "25:9: log.level: expected \"error\", \"warn\", \"info\", \"debug\" or \"trace\", not \"loud\"",
         ),
         (
             GOOD.replace("[ring]", "transport = \"serial\"\n[ring]"),
@@ -162,19 +176,19 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             add("[serial]\npredecessor = \"/dev/ttyUSB0\"\n"),
-            "21:2: serial: there is no section `serial`",
+            "24:2: serial: there is no section `serial`",
         ),
         (
             add("[zenoh]\nca_file = \"/ca.pem\"\n"),
-            "21:2: zenoh: there is no section `zenoh`",
+            "24:2: zenoh: there is no section `zenoh`",
         ),
         (
             add("[telemetry]\nendpoint = \"http://127.0.0.1:4318\"\n"),
-            "21:2: telemetry: there is no section `telemetry`",
+            "24:2: telemetry: there is no section `telemetry`",
         ),
         (
             add("[ring]\nname = \"twice\"\n"),
-            "21:2: this is not TOML: duplicate key",
+            "24:2: this is not TOML: duplicate key",
         ),
         (
             GOOD.replace("separation = 1", "separation = 1\npayload_bytes = 8"),
@@ -182,7 +196,11 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("separation = 1", "separation = 1\nseeds = [\"h:1\"]"),
-            "10:9: ring.seeds: give either ring.members or ring.seeds, not both",
+            "10:1: ring.seeds: there is no such key",
+        ),
+        (
+            GOOD.replace("separation = 1", "separation = 1\nkey_file = \"x\""),
+            "10:1: ring.key_file: there is no such key",
         ),
         (
             GOOD.replace(
@@ -284,9 +302,8 @@ fn the_example_is_correct_with_and_without_its_comments() {
     })
     .unwrap();
     assert_eq!(settings.ring.members.len(), 3);
-    // Every commented key as well, but seeds, which exclude members, a shared key, and slots, which
-    // have no default to compare.
-    let excluded = ["seeds", "key_file", "slots"];
+    // Every commented key as well, but slots, which have no default to compare.
+    let excluded = ["slots"];
     let text: Vec<String> = example
         .lines()
         .map(|line| match line.strip_prefix("# ") {
@@ -312,51 +329,22 @@ fn the_example_is_correct_with_and_without_its_comments() {
     assert_eq!(all.api.lease, settings.api.lease);
 }
 
-/// Key pairs or a shared key, never both or half of each; and what to do about an old file.
+/// Every member has a key of its own; and what to do about a file that gives none.
 #[test]
-fn keys_are_everybodys_own_or_one_for_all() {
-    let own = |number: u8| format!("key = \"{}\"\n", Identity::new(&[number; 64]).public());
-    let mut pairs = GOOD.replace("key_file = \"/tmp/ring.key\"\n", "");
+fn keys_are_everybodys_own() {
     let refused = |text: &str| read(text).unwrap_err().join("\n");
-    let none = refused(&pairs);
-    assert!(
-        none.contains("run `headway node identity` on every machine"),
-        "{none}"
-    );
-    for (number, host) in (1..).zip(["1", "2", "3"]) {
-        let address = format!("address = \"10.0.0.{host}:7400\"\n");
-        pairs = pairs.replace(&address, &(address.clone() + &own(number)));
-    }
-    assert!(explain(&read(&pairs).unwrap()).contains("a pair for each member"));
-    let shared = explain(&read(GOOD).unwrap());
-    assert!(shared.contains("who has it can do everything"), "{shared}");
-    let both = refused(&pairs.replace("tokens = 1", "tokens = 1\nkey_file = \"/tmp/ring.key\""));
-    assert!(
-        both.starts_with(
-            "8:12: ring.key_file: is not used where members have keys of their own: \
-                          remove this line, and the file on every machine"
-        ),
-        "{both}"
-    );
-    let mixed = refused(&pairs.replace(&own(2), ""));
-    assert!(mixed.contains("`a` has a key and `b` has none"), "{mixed}");
-    let same = refused(&pairs.replace(&own(2), &own(1)));
+    let none = refused(MEMBERS_WITHOUT_KEYS);
+    assert!(none.contains("`a` has no key"), "{none}");
+    assert!(none.contains("`headway node identity`"), "{none}");
+    assert!(explain(&read(&GOOD).unwrap()).contains("a pair for each member"));
+    let mixed = refused(&GOOD.replace(&own(2), ""));
+    assert!(mixed.contains("`b` has no key"), "{mixed}");
+    let same = refused(&GOOD.replace(&own(2), &own(1)));
     assert!(same.contains("`a` and `b` have the same key"), "{same}");
-    let typed = refused(&pairs.replace(&own(2), "key = \"hw1x\"\n"));
+    let typed = refused(&GOOD.replace(&own(2), "key = \"hw1x\"\n"));
     assert!(typed.contains("`hw1x` is no node's key"), "{typed}");
-    let operator = refused(&GOOD.replace(
-        "tokens = 1",
-        &format!(
-            "operator_key = \"{}\"",
-            Identity::new(&[9; 64]).signer().public()
-        ),
-    ));
-    assert!(
-        operator.contains("members have keys of their own"),
-        "{operator}"
-    );
     // One that is not among them asks them.
-    let guest = pairs.replacen("name = \"a\"", "name = \"d\"", 1);
+    let guest = GOOD.replacen("name = \"a\"", "name = \"d\"", 1);
     let missing = refused(&guest);
     assert!(
         missing.contains("node.advertise: is missing: `d` is not among"),
@@ -364,19 +352,14 @@ fn keys_are_everybodys_own_or_one_for_all() {
     );
     let guest = guest.replace("[ring]", "advertise = \"10.0.0.4:7400\"\n[ring]");
     let guest = read(&guest).unwrap();
-    assert!(guest.first_roster().is_none() && guest.has_keys());
+    assert!(guest.first_roster().is_none());
     assert!(explain(&guest).contains("asked for at 10.0.0.1:7400, 10.0.0.2:7400"));
-    assert!(
-        read(&pairs)
-            .unwrap()
-            .first_roster()
-            .is_some_and(|roster| roster.has_keys())
-    );
+    assert!(read(&GOOD).unwrap().first_roster().is_some());
 }
 
 #[test]
 fn what_a_configuration_means_is_said() {
-    let text = explain(&read(GOOD).unwrap());
+    let text = explain(&read(&GOOD).unwrap());
     for part in [
         "members               3",
         "tokens                1 of at most 2",
@@ -394,7 +377,10 @@ fn what_a_configuration_means_is_said() {
 fn idle_traffic_is_what_was_said() {
     for (members, tokens, separation) in [(3, 1, 1), (3, 2, 1), (12, 2, 5), (20, 6, 3)] {
         let list: String = (3..members)
-            .map(|at| format!("[[ring.members]]\nname = \"m{at}\"\naddress = \"h{at}:1\"\n"))
+            .map(|at| {
+                let key = own(at as u8 + 1);
+                format!("[[ring.members]]\nname = \"m{at}\"\naddress = \"h{at}:1\"\n{key}")
+            })
             .collect();
         let text = GOOD
             .replace("tokens = 1", &format!("tokens = {tokens}"))

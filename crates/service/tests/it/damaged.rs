@@ -6,8 +6,8 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use headway_node::{Key, RingId};
 use headway_service::config::{Place, Settings, Sources, example, explain};
 use headway_service::identity::Identity;
-use headway_service::internal::control::{self, CHUNK_BYTES, Message, Sender};
-use headway_service::internal::roster::{Mark, Member, Roster, Signed};
+use headway_service::internal::control::{self, CHUNK_BYTES, Message, Part, Sender};
+use headway_service::internal::roster::{Mark, Member, Proved, Roster};
 use headway_service::internal::{Entry, Grant, Holder, Ledger, Notes, Run, Store, Sync};
 use headway_testkit::damage;
 use headway_testkit::tier::pick;
@@ -93,13 +93,13 @@ fn a_damaged_roster_is_refused_or_the_one_way_to_write_what_it_says() {
     let (mut read, mut refused) = (0, 0);
     for seed in 0..pick(2_000, 60_000, 60_000) {
         let bytes = damage::damaged(&sample, &mut below(seed));
-        match Signed::read(&bytes, "web") {
-            Ok(signed) => {
+        match Proved::read(&bytes, "web") {
+            Ok(proved) => {
                 read += 1;
-                let again = Signed::new(signed.roster().clone());
+                let again = Proved::new(proved.roster().clone());
                 assert_eq!(again.bytes(), bytes, "seed {seed}");
-                assert_eq!(signed.mark(), again.mark());
-                assert!(signed.roster().check().is_ok());
+                assert_eq!(proved.mark(), again.mark());
+                assert!(proved.roster().check().is_ok());
             }
             Err(_) => refused += 1,
         }
@@ -143,10 +143,12 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
             nonce: 99,
             later: true,
         },
-        Message::Vouches {
-            mark: sender.mark,
-            list: vec![Identity::new(&[7; 64]).signer().vouch(b"x"); 3],
-        },
+        Message::Part(Part {
+            number: 7,
+            part: 0,
+            parts: 2,
+            bytes: vec![4; 30],
+        }),
     ];
     let (mut read, mut refused) = (0, 0);
     for seed in 0..pick(2_000, 60_000, 60_000) {
@@ -174,7 +176,7 @@ fn a_damaged_control_datagram_is_refused_or_the_one_way_to_write_what_it_says() 
 fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let signed = Signed::new(roster());
+    let kept = Proved::new(roster()).bytes().to_vec();
     let states: Vec<Vec<u8>> = (0..4_u8).map(|round| vec![round; 300]).collect();
     let notes = Notes {
         permits: Ledger {
@@ -203,9 +205,9 @@ fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
     for state in &states {
         store.save_state(state).unwrap();
     }
-    store.save_roster(&signed.kept()).unwrap();
+    store.save_roster(&kept).unwrap();
     store.save_notes(&notes).unwrap();
-    let names = ["state", "roster", "notes"];
+    let names = ["state", "membership", "notes"];
     let samples = names.map(|name| std::fs::read(path(name)).unwrap());
     drop(store);
     let (mut read, mut refused) = (0, 0);
@@ -224,7 +226,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
             Err(_) => refused += 1,
         }
         if let Ok(bytes) = store.roster() {
-            assert_eq!(bytes, Some(signed.kept()), "seed {seed}");
+            assert_eq!(bytes, Some(kept.clone()), "seed {seed}");
         }
         if let Ok(read) = store.notes() {
             assert_eq!(read, notes, "seed {seed}");
@@ -234,8 +236,8 @@ fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
             assert_eq!(store.notes().unwrap(), notes);
             store.save_state(b"another").unwrap();
             assert_eq!(store.state().unwrap().unwrap(), b"another");
-            store.save_roster(&signed.kept()).unwrap();
-            assert_eq!(store.roster().unwrap().unwrap(), signed.kept());
+            store.save_roster(&kept).unwrap();
+            assert_eq!(store.roster().unwrap().unwrap(), kept.clone());
         }
     }
     both(read, refused);

@@ -84,8 +84,6 @@ pub(crate) struct Fleet {
     pub(crate) timing: String,
     /// Namespaces that the nodes run in, if they are hosts of their own.
     pub(crate) hosts: Option<String>,
-    /// All share one key; else each has its own.
-    pub(crate) shared_key: bool,
     /// More variables for some nodes.
     pub(crate) variables: Vec<(usize, &'static str, String)>,
 }
@@ -96,7 +94,6 @@ impl Fleet {
     pub(crate) fn new(names: &[&str], tokens: u32, separation: u32) -> Fleet {
         let folder = tempfile::tempdir().expect("a folder");
         let (network, reserved) = network();
-        headway_service::secret::create(&folder.path().join("ring.key")).expect("a key");
         let token = folder.path().join("api.token");
         fs::write(&token, TOKEN).expect("a token");
         fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).expect("private");
@@ -111,15 +108,8 @@ impl Fleet {
             ring: format!("tokens = {tokens}\nseparation = {separation}\n"),
             timing: QUICK.to_owned(),
             hosts: None,
-            shared_key: false,
             variables: Vec::new(),
         }
-    }
-
-    /// All nodes share one key.
-    pub(crate) fn with_shared_key(mut self) -> Fleet {
-        self.shared_key = true;
-        self
     }
 
     /// A node's key pairs, which are not in its state's folder: tests lose that.
@@ -130,13 +120,10 @@ impl Fleet {
 
     /// What `headway node add` sends for a node.
     pub(crate) fn member(&self, at: usize) -> Value {
-        let mut member = serde_json::json!({
+        serde_json::json!({
             "name": self.names[at], "address": self.address(at),
-        });
-        if !self.shared_key {
-            member["key"] = self.identities(at).public().to_string().into();
-        }
-        member
+            "key": self.identities(at).public().to_string(),
+        })
     }
 
     /// Every node runs a command that says when it begins and ends, for `seconds`.
@@ -174,7 +161,7 @@ impl Fleet {
         self.path(&format!("{}.sock", self.names[at]))
     }
 
-    /// Writes a node's file. Nodes from `members` on ask the first for the roster.
+    /// Writes a node's file. Nodes from `members` on ask those for the roster.
     pub(crate) fn write_config(&self, at: usize, members: usize) {
         let name = &self.names[at];
         let folder = self.folder.path().display();
@@ -184,7 +171,7 @@ impl Fleet {
              identity_file = \"{folder}/{name}.identity\"\n{6}\
              [timing]\n{1}[api]\nsocket = \"{2}\"\nhttp = \"{3}\"\n\
              token_file = \"{folder}/api.token\"\n{4}\n\
-             [ring]\nname = \"test\"\n{7}{5}",
+             [ring]\nname = \"test\"\n{5}",
             self.address(at),
             self.timing,
             self.socket(at).display(),
@@ -192,21 +179,11 @@ impl Fleet {
             self.more,
             self.ring,
             self.node,
-            match self.shared_key {
-                true => format!("key_file = \"{folder}/ring.key\"\n"),
-                false => String::new(),
-            }
         );
-        if at >= members && self.shared_key {
-            text += &format!("seeds = [\"{}\"]\n", self.address(0));
-        } else {
-            for (place, name) in self.names.iter().enumerate().take(members) {
-                let address = self.address(place);
-                text += &format!("[[ring.members]]\nname = \"{name}\"\naddress = \"{address}\"\n");
-                if !self.shared_key {
-                    text += &format!("key = \"{}\"\n", self.identities(place).public());
-                }
-            }
+        for (place, name) in self.names.iter().enumerate().take(members) {
+            let (address, key) = (self.address(place), self.identities(place).public());
+            text += &format!("[[ring.members]]\nname = \"{name}\"\naddress = \"{address}\"\n");
+            text += &format!("key = \"{key}\"\n");
         }
         fs::write(self.path(&format!("{name}.toml")), text).expect("written");
     }

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
-use headway_node::Key;
 use headway_service::config::{Settings, Sources};
+use headway_service::identity::{Identities, Identity};
 use headway_service::internal::{
-    Agent, Answer, Ask, Credentials, Destination, Effect, Grant, Kept, Request, Setup, Task, Wanted,
+    Agent, Answer, Ask, Destination, Effect, Grant, Kept, Request, Setup, Stored, Task, Wanted,
 };
 use headway_testkit::tier::pick;
 use serde_json::Value;
@@ -50,12 +50,20 @@ fn address(at: usize) -> String {
     format!("10.0.{}.{}:7400", at / 250, at % 250 + 1)
 }
 
+fn identity(at: usize) -> Identity {
+    let mut secret = [7; 64];
+    secret[..2].copy_from_slice(&(at as u16).to_be_bytes());
+    secret[32..34].copy_from_slice(&(at as u16).to_be_bytes());
+    Identity::new(&secret)
+}
+
 fn settings(at: usize, nodes: usize, tokens: u32, separation: u32) -> Settings {
     let members: String = (0..nodes)
         .map(|at| {
             format!(
-                "[[ring.members]]\nname = \"n{at}\"\naddress = \"{}\"\n",
-                address(at)
+                "[[ring.members]]\nname = \"n{at}\"\naddress = \"{}\"\nkey = \"{}\"\n",
+                address(at),
+                identity(at).public()
             )
         })
         .collect();
@@ -63,7 +71,7 @@ fn settings(at: usize, nodes: usize, tokens: u32, separation: u32) -> Settings {
         "[node]\nname = \"n{at}\"\nlisten = \"{}\"\nstate_dir = \"x\"\n\
          [timing]\ntick = \"1ms\"\nrefresh = \"500ms\"\nsilence = \"20s\"\ndwell_most = \"60s\"\ngrace = \"1s\"\n\
          [rollout]\nallow = [\"x\"]\n[api]\nsocket = \"x\"\n\
-         [ring]\nname = \"virtual\"\nkey_file = \"x\"\ntokens = {tokens}\nseparation = {separation}\n{members}",
+         [ring]\nname = \"virtual\"\ntokens = {tokens}\nseparation = {separation}\n{members}",
         address(at)
     );
     let read = Settings::read(&Sources {
@@ -120,9 +128,7 @@ impl World {
         host.command = None;
         let setup = Setup {
             settings: host.settings.clone(),
-            credentials: Credentials::Shared(
-                Key::new(b"the key of a virtual ring").expect("long enough"),
-            ),
+            identities: Identities::new(identity(at)),
             kept: host.kept.clone(),
             session: 1,
             epoch: Duration::from_secs(1_800_000_000),
@@ -238,7 +244,12 @@ impl World {
         let host = &mut self.hosts[at];
         match effect {
             Effect::KeepState(state) => host.kept.state = Some(state),
-            Effect::KeepRoster(roster) => host.kept.roster = Some(roster),
+            Effect::KeepRoster(roster) => {
+                host.kept.roster = Some(roster);
+                if let Some(agent) = &mut host.agent {
+                    agent.handle_stored(self.now, Stored::Roster, Ok(()));
+                }
+            }
             Effect::KeepNotes(notes) => host.kept.notes = notes,
             Effect::KeepRollouts(bytes) => host.kept.rollouts = bytes,
             Effect::Neighbours(beside) => {
@@ -284,7 +295,7 @@ impl World {
                 let reply = reply.map_err(|error| error.to_string());
                 self.replies.insert(id, reply);
             }
-            Effect::Propose(_) | Effect::Letter(..) | Effect::KeepIdentity(_) => {}
+            Effect::KeepIdentity(_) => {}
         }
     }
 

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use headway_service::secret;
+use headway_service::identity::{Identities, NodeKey};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -52,8 +52,12 @@ impl Nodes {
         let path = std::env::temp_dir().join(format!("headway-demo-{}", std::process::id()));
         std::fs::create_dir(&path).map_err(|error| Failure::writing(&path, &error))?;
         let folder = Folder(path);
-        let key = folder.0.join("ring.key");
-        secret::create(&key).map_err(|error| Failure::writing(&key, &error))?;
+        let keys = NAMES.map(|name| {
+            let here = Identities::open(&folder.0.join(format!("{name}.identity")));
+            here.map(|here| here.public())
+        });
+        let keys = keys.into_iter().collect::<Result<Vec<_>, _>>();
+        let keys = keys.map_err(Failure::new)?;
         let (ports, http) = free_addresses()?;
         let mut nodes = Nodes {
             folder,
@@ -64,7 +68,7 @@ impl Nodes {
         };
         for at in 0..NAMES.len() {
             let file = nodes.file(at);
-            let text = nodes.configuration(at, &ports);
+            let text = nodes.configuration(at, &ports, &keys);
             std::fs::write(&file, text).map_err(|error| Failure::writing(&file, &error))?;
         }
         nodes.restart()?;
@@ -75,19 +79,23 @@ impl Nodes {
         self.folder.0.join(format!("{}.toml", NAMES[at]))
     }
 
-    fn configuration(&self, at: usize, addresses: &[String]) -> String {
+    fn configuration(&self, at: usize, addresses: &[String], keys: &[NodeKey]) -> String {
         let (name, folder) = (NAMES[at], self.folder.0.display());
-        let members = NAMES.iter().zip(addresses).map(|(name, address)| {
-            format!("[[ring.members]]\nname = \"{name}\"\naddress = \"{address}\"\n")
+        let members = NAMES.iter().zip(addresses).zip(keys);
+        let members = members.map(|((name, address), key)| {
+            format!(
+                "[[ring.members]]\nname = \"{name}\"\naddress = \"{address}\"\nkey = \"{key}\"\n"
+            )
         });
         format!(
             "[node]\nname = \"{name}\"\nlisten = \"{}\"\nstate_dir = \"{folder}/{name}\"\n\
+             identity_file = \"{folder}/{name}.identity\"\n\
              [timing]\ntick = \"10ms\"\nrefresh = \"50ms\"\nsilence = \"1s\"\n\
              dwell_most = \"10s\"\ngrace = \"2s\"\n\
              [hook]\ncommand = [\"sleep\", \"0.5\"]\nwhen = \"every\"\n\
              [api]\nsocket = \"{folder}/{name}.sock\"\nhttp = \"{}\"\n\
              [log]\nformat = \"json\"\n\
-             [ring]\nname = \"demo\"\nkey_file = \"{folder}/ring.key\"\n{}",
+             [ring]\nname = \"demo\"\n{}",
             addresses[at],
             self.http[at],
             members.collect::<String>()

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use headway_answer::plan::breach;
+use headway_service::Stopped;
 use headway_service::config::{Mistake, Place, Settings, Sources, example, explain};
 use headway_service::identity::{Identities, NoKey, NodeKey};
-use headway_service::{Stopped, secret};
 
 use crate::failure::{Answer, Failure, is_stdin, read_text, remark, say};
 use crate::report::count;
@@ -23,8 +23,8 @@ pub(super) struct Given {
 pub(super) struct CheckArgs {
     #[command(flatten)]
     given: Given,
-    /// Also check that no two who may not be down together can hold permits together: a
-    /// file as `headway plan` reads it; exit code 1 if they can
+    /// Check, instead of this machine's keys, that no two who may not be down together can hold
+    /// permits together: a file as `headway plan` reads it; exit code 1 if they can
     #[arg(long, value_name = "FILE")]
     conflicts: Option<PathBuf>,
 }
@@ -38,14 +38,9 @@ pub(super) struct InitArgs {
     #[arg(
         long = "member",
         value_name = "NAME=ADDRESS=KEY",
-        value_parser = member,
-        conflicts_with = "shared_key"
+        value_parser = member
     )]
     members: Vec<Member>,
-    /// For first steps, instead of a key for each member: make one that all share, in this file,
-    /// readable by this user only
-    #[arg(long, value_name = "FILE", alias = "key")]
-    shared_key: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug)]
@@ -139,14 +134,12 @@ pub(super) fn serve(given: &Given) -> Result<Answer, Failure> {
 
 pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
     let Some(path) = &args.file else {
-        say(example_for(args)?.trim_end())?;
+        say(example_for(args).trim_end())?;
         return Ok(Answer::Yes);
     };
-    // First of all, so that no key is left behind if the file is there already.
     let failed = |error: std::io::Error| Failure::writing(path, &error);
     let mut file = std::fs::File::create_new(path).map_err(failed)?;
-    let written =
-        example_for(args).and_then(|text| file.write_all(text.as_bytes()).map_err(failed));
+    let written = file.write_all(example_for(args).as_bytes()).map_err(failed);
     if written.is_err() {
         let _ = std::fs::remove_file(path);
     }
@@ -155,34 +148,9 @@ pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// The example with the members that are given, or with a new key that all share.
-fn example_for(args: &InitArgs) -> Result<String, Failure> {
+/// The example with the members that are given.
+fn example_for(args: &InitArgs) -> String {
     let mut example = example();
-    if let Some(path) = &args.shared_key {
-        secret::create(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Failure::new(format!(
-                "there is a key in {} already, and it is left as it is",
-                path.display()
-            ))
-            .help(
-                "to use it, drop --shared-key and set ring.key_file; for a new one, give another \
-                 --shared-key",
-            ),
-            _ => Failure::writing(path, &error),
-        })?;
-        remark(format_args!(
-            "wrote a new key to {}: copy it to every member, mode 600",
-            path.display()
-        ));
-        // The example says where the key is that was just made, wherever the node is started.
-        let path = std::path::absolute(path).map_err(|error| Failure::reading(path, &error))?;
-        let lines = example.lines().filter(|line| !line.starts_with("key = "));
-        let line = |line: &str| match line.strip_prefix("# key_file = \"/etc/headway/ring.key") {
-            Some(_) => format!("key_file = {:?}\n", path.display().to_string()),
-            None => format!("{line}\n"),
-        };
-        example = lines.map(line).collect();
-    }
     if !args.members.is_empty() {
         // They end the section.
         let before = example.find("[[ring.members]]");
@@ -196,18 +164,14 @@ fn example_for(args: &InitArgs) -> Result<String, Failure> {
             example.replace_range(before..after, &members);
         }
     }
-    Ok(example)
+    example
 }
 
 pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
     let sources = sources(&args.given)?;
     let settings = Settings::read(&sources).map_err(|mistakes| mistaken(&sources, mistakes))?;
-    match &settings.ring.key_file {
-        Some(path) => {
-            let key = secret::key(path);
-            key.map_err(|error| Failure::new(format!("ring.key_file: {error}")))?;
-        }
-        None => check_identity(&settings)?,
+    if args.conflicts.is_none() {
+        check_identity(&settings)?;
     }
     if let Some(program) = settings.hook.command.iter().flatten().next()
         && program.contains('/')
@@ -266,12 +230,6 @@ fn check_identity(settings: &Settings) -> Result<(), Failure> {
 /// Refuses an order of the ring in which two may hold permits together who may not be down
 /// together.
 fn check_order(settings: &Settings, path: &Path) -> Result<(), Failure> {
-    if settings.ring.members.is_empty() {
-        return Err(Failure::new(
-            "--conflicts: the order of the ring is not in this configuration, which has seeds only",
-        )
-        .help("give the configuration of a node that has [[ring.members]]"));
-    }
     let conflicts = crate::command::plan::read(path, None)?;
     let members = settings.ring.members.iter();
     let ring: Vec<&str> = members.map(|member| member.name.as_str()).collect();

@@ -14,7 +14,7 @@ use crate::failure::{Answer, Failure, read_text, remark, say};
 use crate::flags::TextOrJson;
 use crate::report::print_json;
 
-/// Changes in one entry of the log.
+/// Changes at a time.
 const MAX_CHANGES: usize = 100;
 
 /// Flags of `headway node members`.
@@ -36,12 +36,12 @@ Examples:
   headway node members apply fleet.toml --dry-run     what would change
   ./who-is-there | headway node members apply -       from any program
 
-A list in JSON is [{\"name\": \"d\", \"address\": \"192.0.2.4:7400\", \"key\": \"hw1…\"}], with no key on
-a ring that shares one. A list in TOML has [[ring.members]], as the configuration, and as
-`headway node list --toml` prints them. The guide for operators (docs/operators/members.md) has
+A list in JSON is [{\"name\": \"d\", \"address\": \"192.0.2.4:7400\", \"key\": \"hw1…\"}]; whoever
+is a member already needs no key there. A list in TOML has [[ring.members]], as the configuration,
+and as `headway node list --toml` prints them. The guide for operators (docs/operators/members.md) has
 lists from DNS, Consul and Kubernetes.
 
-All changes become one entry of the log of rosters, a hundred at most; the rest follows. New
+All changes become one change of the membership, a hundred at most; the rest follows. New
 members come last on the ring, and have to run; one that does not answer is not added. A list
 without half of the members or more changes nothing. Exit code 1 if anything is not as the list
 says in the end.")]
@@ -147,7 +147,7 @@ impl Done {
         Ok(())
     }
 
-    /// Asks the node for changes by one entry of the log.
+    /// Asks the node for changes, all at once.
     fn ask(&mut self, args: &Apply, changes: &[Change<'_>]) -> Result<(), Failure> {
         let (mut add, mut remove) = (Vec::new(), Vec::new());
         for change in changes {

@@ -18,7 +18,7 @@ Examples:
   headway node set --dwell-most 1h --grace 30s
   headway node status                           what the ring goes by
 
-Say it on any node, once: a majority of the keepers decides, and the change spreads. Permits in
+Say it on any node, once: a majority of the voters decides, and the change spreads. Permits in
 use last as long as they would have; then all members begin on the new ring. Nothing restarts,
 and [ring] and [timing] of the configuration count for the first roster only.")]
 pub(super) struct Args {

@@ -30,11 +30,6 @@ pub(super) fn write(out: &mut dyn Write, status: &Status) -> io::Result<()> {
     };
     let (ring, roster) = (&status.ring, status.roster);
     writeln!(out, "ring        {ring}, roster {roster}, {place}")?;
-    let keys = match &*status.authentication {
-        "shared_key" => "one that all members share: who has it can do everything",
-        _ => "a pair for each member",
-    };
-    writeln!(out, "keys        {keys}")?;
     let apart = count(status.separation, "hop");
     let (tokens, wanted) = (status.tokens, status.tokens_wanted);
     writeln!(
@@ -178,7 +173,6 @@ mod tests {
             "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
             "max_tokens": 2, "spare_members": 1,
             "working": [{ "name": "a", "used_by": "its command", "since_ms": 3_200 }],
-            "authentication": "shared_key",
             "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });
         let status = serde_json::from_value(status).expect("a status");
@@ -192,7 +186,6 @@ mod tests {
              the ring stands still since 12s: c is silent, says b and d; start it, or \
              `headway node remove c`\n\
              ring        web, roster 1, place 1 of 3\n\
-             keys        one that all members share: who has it can do everything\n\
              asked for   1 token, at least 1 hop apart in real time\n\
              room for    2 tokens; 1 member can be removed\n\
              timing      tick 100ms, refresh 200ms, silence 2s; a permit lasts 0ms to 30m, and 10s \

@@ -22,12 +22,14 @@ fn sender() -> Sender {
     }
 }
 
-/// Seven keepers and an operator, before and afterwards, and all have signed.
+/// Seven voters and an operator, and four of those before have signed.
 fn largest_link() -> Link {
-    let mut bytes = write_mark(&sender().mark);
+    let mut bytes = sender().mark.bytes();
     bytes.extend([8; 32]);
     bytes.extend([7, 1]);
-    bytes.extend([3; 8 * 32 + 8 * 96]);
+    bytes.extend([3; 8 * 32]);
+    bytes.push(2);
+    bytes.extend([3; 3 * 8 + 32 + 4 * 65]);
     Link::read(&bytes).unwrap()
 }
 
@@ -58,20 +60,26 @@ fn what_is_written_is_read_and_one_flipped_bit_is_not() {
         Message::Rollouts {
             bytes: vec![4; CHUNK_BYTES],
         },
-        Message::Letter(Letter {
-            log: 1,
+        Message::Part(Part {
             number: 2,
-            is_answer: true,
             part: 3,
             parts: 4,
             bytes: vec![5; CHUNK_BYTES],
         }),
+        Message::Alive(Alive {
+            disk: (1, 2),
+            may_vote: true,
+            asks: false,
+            heard: Some((3, 4, 5)),
+        }),
+        Message::Alive(Alive {
+            disk: (1, 2),
+            may_vote: false,
+            asks: true,
+            heard: None,
+        }),
         Message::Prove { after: 7 },
         Message::Link(largest_link()),
-        Message::Vouches {
-            mark: sender().mark,
-            list: vec![(SignerKey::from_bytes([3; 32]), [4; 64]); MAX_VOUCHES],
-        },
     ] {
         let bytes = write(ring, &sender(), &message, &key());
         assert!(is_control(&bytes) && bytes.len() <= 1452);

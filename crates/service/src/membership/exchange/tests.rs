@@ -1,46 +1,62 @@
 use super::*;
 use crate::identity::Identity;
-use crate::membership::roster::{Member, Roster};
+use crate::membership::register::Ballot;
+use crate::membership::roster::{Member, Roster, vote};
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng as _, SeedableRng as _};
 
 fn identity(at: usize) -> Identity {
-    Identity::new(&[at as u8 + 1; 64])
+    let mut secret = [1; 64];
+    for half in [0, 32] {
+        secret[half..half + 8].copy_from_slice(&(at as u64).to_be_bytes());
+    }
+    Identity::new(&secret)
 }
 
-fn roster(version: u64, members: usize, keys: bool) -> Signed {
-    roster_of(version, 0..members, keys)
+fn roster(version: u64, members: usize) -> Proved {
+    roster_of(version, 0..members)
 }
 
-fn roster_of(version: u64, members: impl IntoIterator<Item = usize>, keys: bool) -> Signed {
+fn roster_of(version: u64, members: impl IntoIterator<Item = usize>) -> Proved {
     let members = members.into_iter().map(|at| Member {
         name: format!("node-{at}"),
         address: address(at),
-        key: keys.then(|| identity(at).public()),
+        key: Some(identity(at).public()),
         ..Member::default()
     });
-    let roster = Roster {
+    Proved::new(Roster {
         version,
         ring: "web".into(),
         members: members.collect(),
-        operator: keys.then(|| identity(200).signer().public()),
+        operator: Some(identity(200).signer().public()),
         ..Roster::default()
-    };
-    Signed::new(roster)
+    })
 }
 
-fn signed(mut roster: Signed, by: impl IntoIterator<Item = usize>) -> Signed {
-    let message = roster.mark().message();
-    for at in by {
-        assert!(roster.add(identity(at).signer().vouch(&message)));
-    }
-    roster
+const BALLOT: Ballot = Ballot {
+    round: 3,
+    storage: 7,
+};
+
+/// What these sign, at the places that they have among the voters.
+fn voted(before: &Proved, next: &Proved, by: impl IntoIterator<Item = usize>) -> Link {
+    let mark = before.mark();
+    let message = vote((mark.version, &mark.digest), BALLOT, &next.mark());
+    let votes = by.into_iter().map(|at| {
+        let key = Some(identity(at).public());
+        let place = before.roster().voters().position(|voter| voter.key == key);
+        (place.unwrap_or(at), identity(at).signer().vouch(&message).1)
+    });
+    Link::voted(before, next, BALLOT, votes)
 }
 
-fn node(own: Signed) -> Exchange {
-    let keys = own.roster().has_keys();
-    let trust = keys.then(|| Trust::of(own.roster()));
-    Exchange::new("web", trust, Some(own))
+fn recovered(next: &Proved) -> Link {
+    let (_, signature) = identity(200).signer().vouch(&next.mark().recovery());
+    Link::recovered(next, Some(signature))
+}
+
+fn node(own: Proved) -> Exchange {
+    Exchange::new("web", Trust::default(), Some(own))
 }
 
 fn sender(at: usize, mark: Mark) -> Sender {
@@ -67,21 +83,21 @@ fn address(at: usize) -> String {
 /// Rings of nodes that offer to their neighbours every second, with loss,
 /// duplication and reordering from a seed. How long until all have the latest.
 fn spread(seed: u64, nodes: usize, members: usize, loss: u64, proposals: &[usize]) -> Duration {
-    // The one kind of ring and the other.
-    let keys = seed.is_multiple_of(2) && members < 200;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut ring: Vec<Exchange> = (0..nodes).map(|_| node(roster(1, members, keys))).collect();
+    let mut ring: Vec<Exchange> = (0..nodes).map(|_| node(roster(1, members))).collect();
     let mut best = Mark::default();
     for (count, &at) in proposals.iter().enumerate() {
-        let mut proposed = roster(2, members + 1 + count, keys);
-        if keys {
-            // A majority of the first seven, or the operator alone.
-            proposed = signed(proposed, if count == 0 { 0..4 } else { 200..201 });
-        }
+        // One is decided upon, and another recovered meanwhile.
+        let version = if count == 0 { 2 } else { 1_001 };
+        let proposed = roster(version, members + 1 + count);
+        let link = match count {
+            0 => voted(&roster(1, members), &proposed, 0..4),
+            _ => recovered(&proposed),
+        };
         if proposed.mark().replaces(&best) {
             best = proposed.mark();
         }
-        ring[at].take(proposed);
+        ring[at].decide(proposed, link);
     }
     let mut flying: Vec<(Duration, usize, Sender, Message)> = Vec::new();
     for step in 0..20_000_u64 {
@@ -150,15 +166,12 @@ fn without_loss_it_takes_no_longer_than_a_second_a_hop() {
     assert!(spread(1, 16, 16, 0, &[0]) < Duration::from_secs(10));
 }
 
-/// What somebody offers, with all its pieces and signatures.
-fn offered(node: &mut Exchange, from: usize, offered: &Signed) {
+/// What somebody offers, with all its pieces and what proves it.
+fn offered(node: &mut Exchange, from: usize, offered: &Proved, link: Link) {
     let sender = sender(from, offered.mark());
     let mut hear = |message| node.handle(Duration::ZERO, &sender, &message);
     hear(Message::Offer);
-    hear(Message::Vouches {
-        mark: offered.mark(),
-        list: offered.signatures().collect(),
-    });
+    hear(Message::Link(link));
     for (at, bytes) in offered.bytes().chunks(CHUNK_BYTES).enumerate() {
         hear(Message::Chunk {
             digest: offered.mark().digest,
@@ -170,137 +183,95 @@ fn offered(node: &mut Exchange, from: usize, offered: &Signed) {
 
 #[test]
 fn a_roster_that_is_not_what_was_offered_is_not_taken() {
-    let mut node = node(roster(1, 3, false));
-    let other = roster(9, 4, false);
-    let sender = sender(2, roster(9, 3, false).mark());
-    node.handle(Duration::ZERO, &sender, &Message::Offer);
-    let message = Message::Chunk {
-        digest: sender.mark.digest,
-        chunk: 0,
-        bytes: other.bytes().to_vec(),
-    };
-    node.handle(Duration::ZERO, &sender, &message);
-    assert_eq!(node.poll_refused(), Some(RosterError::Malformed));
+    let (first, next, other) = (roster(1, 3), roster(2, 3), roster(2, 4));
+    let mut node = node(first.clone());
+    let sender = sender(2, next.mark());
+    let link = voted(&first, &next, 0..2);
+    node.handle(Duration::ZERO, &sender, &Message::Link(link));
+    for bytes in other.bytes().chunks(CHUNK_BYTES).enumerate() {
+        let message = Message::Chunk {
+            digest: sender.mark.digest,
+            chunk: bytes.0 as u16,
+            bytes: bytes.1.to_vec(),
+        };
+        node.handle(Duration::ZERO, &sender, &message);
+    }
     assert!(!node.poll_adopted() && node.mark().version == 1);
 }
 
-/// Five keepers: fewer than three of them prove nothing, however often and as whomever they
+/// Five voters: fewer than three of them prove nothing, however often and as whomever they
 /// sign; three do, and so does the operator.
 #[test]
-fn a_roster_needs_a_majority_of_the_keepers_or_the_operator() {
-    let first = || node(roster(1, 5, true));
-    let forged = || roster(9, 4, true);
-    for signers in [vec![], vec![4], vec![3, 4], vec![3, 4, 77, 78, 79]] {
-        let mut node = first();
-        offered(&mut node, 4, &signed(forged(), signers));
+fn a_roster_needs_a_majority_of_the_voters_or_the_operator() {
+    let (first, next) = (roster(1, 5), roster(2, 4));
+    for signers in [
+        vec![],
+        vec![4],
+        vec![3, 4],
+        vec![3, 4, 4, 4],
+        vec![4, 7, 8, 9],
+    ] {
+        let mut node = node(first.clone());
+        offered(&mut node, 4, &next, voted(&first, &next, signers));
         assert!(!node.poll_adopted());
-        assert_eq!(node.poll_unproven(), Some(("node-4".into(), 9)));
+        assert_eq!(node.poll_unproven(), Some(("node-4".into(), 2)));
     }
-    // Somebody else's signature of something else, and its name under one's own.
-    let mut node = first();
-    let message = forged().mark().message();
-    let of_another = identity(0)
-        .signer()
-        .vouch(&roster(2, 5, true).mark().message());
-    let own = identity(4).signer().vouch(&message).1;
-    let list = vec![
-        of_another,
-        (identity(1).signer().public(), own),
-        (identity(2).signer().public(), own),
-        identity(4).signer().vouch(&message),
-    ];
-    let mark = forged().mark();
-    node.handle(
-        Duration::ZERO,
-        &sender(4, mark),
-        &Message::Vouches { mark, list },
-    );
-    assert!(node.poll_unproven().is_some());
-    for signers in [vec![0, 1, 2], vec![2, 3, 4], vec![200]] {
-        let mut node = first();
-        offered(&mut node, 4, &signed(forged(), signers));
+    // Votes for something else, after something else, and the word of whoever is at the machine.
+    let (other, later) = (roster(2, 5), roster(3, 4));
+    for link in [
+        voted(&first, &other, 0..3),
+        voted(&other, &later, 0..3),
+        Link::recovered(&next, None),
+    ] {
+        let mut node = node(first.clone());
+        offered(&mut node, 4, &next, link);
+        assert!(!node.poll_adopted() && node.mark() == first.mark());
+    }
+    for link in [
+        voted(&first, &next, [0, 1, 2]),
+        voted(&first, &next, [2, 3, 4]),
+        recovered(&next),
+    ] {
+        let mut node = node(first.clone());
+        offered(&mut node, 4, &next, link);
         assert!(node.poll_adopted(), "the same is noticed if it is proved");
     }
-    // A ring with keys is not talked into sharing one.
-    let mut node = first();
-    offered(&mut node, 4, &signed(roster(9, 4, false), 0..3));
-    assert!(!node.poll_adopted());
 }
 
-/// Keepers that have decided upon a roster tell each other, and none acts before a majority has.
+/// Votes under different ballots decide nothing together.
 #[test]
-fn what_the_keeper_here_has_decided_counts_when_most_have() {
-    let next = || roster(2, 6, true);
-    let mut keepers: Vec<Exchange> = (0..5).map(|_| node(roster(1, 5, true))).collect();
-    let mut adopted = Vec::new();
-    for at in 0..3 {
-        keepers[at].decide(next(), |message| vec![identity(at).signer().vouch(message)]);
-        let (_, told) = keepers[at]
-            .pending()
-            .map_or((None, None), |(roster, message)| {
-                (Some(roster.version), Some(message))
-            });
-        for (other, keeper) in keepers.iter_mut().enumerate() {
-            let from = sender(at, roster(1, 5, true).mark());
-            if let Some(message) = told.clone().filter(|_| other != at) {
-                keeper.handle(Duration::ZERO, &from, &message);
-            }
-        }
-        adopted.push(
-            keepers
-                .iter()
-                .filter(|keeper| keeper.mark() == next().mark())
-                .count(),
-        );
-    }
-    // The third has heard of the two before.
-    assert_eq!(adopted, [0, 0, 1]);
-}
-
-/// A keeper that has passed over the roster that made it one: its own signature does not count for
-/// itself, and the others need it, because one of theirs is gone. Whichever hears of the decision
-/// first, all end with it.
-#[test]
-fn a_new_keeper_signs_what_others_need_it_for() {
-    let [first, second, third] = [
-        roster_of(1, [0, 1, 3], true),
-        roster_of(2, [0, 1, 3, 5], true),
-        roster_of(3, [0, 1, 5], true),
-    ];
-    let vouch = |at: usize| move |message: &[u8]| vec![identity(at).signer().vouch(message)];
-    for late in [false, true] {
-        let [mut zero, mut one] = [0, 1].map(|_| node(second.clone()));
-        let mut five = node(first.clone());
-        zero.decide(third.clone(), vouch(0));
-        one.decide(third.clone(), vouch(1));
-        if !late {
-            five.decide(third.clone(), vouch(5));
-        }
-        // Two of three are enough for the new one.
-        for told in [&zero, &one].map(|keeper| keeper.pending().expect("too few").1) {
-            five.handle(Duration::ZERO, &sender(0, second.mark()), &told);
-        }
-        if late {
-            offered(&mut five, 0, &signed(third.clone(), [0, 1]));
-            five.decide(third.clone(), vouch(5));
-        }
-        assert_eq!(five.mark(), third.mark());
-        for keeper in [&mut zero, &mut one] {
-            talk(&mut five, keeper);
-            assert_eq!(keeper.mark(), third.mark(), "late: {late}");
-        }
+fn votes_of_several_ballots_prove_nothing() {
+    let (first, next) = (roster(1, 5), roster(2, 4));
+    let sign = |at: usize| {
+        let ballot = Ballot {
+            storage: at as u64 % 2,
+            ..BALLOT
+        };
+        let mark = first.mark();
+        let message = vote((mark.version, &mark.digest), ballot, &next.mark());
+        (at, identity(at).signer().vouch(&message).1)
+    };
+    let ballot = Ballot {
+        storage: 1,
+        ..BALLOT
+    };
+    for (voters, enough) in [([0, 1, 2], false), ([1, 2, 3], false), ([1, 3, 1], false)] {
+        let link = Link::voted(&first, &next, ballot, voters.map(sign));
+        assert_eq!(link.follows(&Trust::of(first.roster())), enough);
     }
 }
 
-/// Five keepers take other keys one by one: the rosters, each signed by three of those before.
-fn rotations() -> Vec<Signed> {
+/// Five voters take other keys one by one: the rosters, each with what three of those before have
+/// signed.
+fn rotations() -> Vec<(Proved, Link)> {
     let with = |new: usize| (0..new).map(|at| at + 10).chain(new..5);
-    let rosters = (1..=6).map(|version| {
-        let new = version as usize - 1;
-        let before = with(new.saturating_sub(1)).take(3);
-        signed(roster_of(version, with(new), true), before)
-    });
-    rosters.collect()
+    let roster = |version: u64| roster_of(version, with(version as usize - 1));
+    let step = |version: u64| {
+        let (before, next) = (roster(version - 1), roster(version));
+        let link = voted(&before, &next, with(version as usize - 2).take(3));
+        (next, link)
+    };
+    (2..=6).map(step).collect()
 }
 
 /// Two tell each other what they have to say, until they have said it.
@@ -318,21 +289,32 @@ fn talk(one: &mut Exchange, two: &mut Exchange) {
     }
 }
 
-/// Whoever was away while all keepers took other keys goes along the links to today's, also if
+fn with_links(own: &Proved, from: usize) -> Proved {
+    let mut file = serde_json::to_value(own).unwrap();
+    file["links"].as_array_mut().unwrap().drain(..from);
+    serde_json::from_value(file).unwrap()
+}
+
+/// Whoever was away while all voters took other keys goes along the links to today's, also if
 /// those were kept on disk meanwhile; and whoever was there has them all.
 #[test]
 fn rosters_prove_each_other_in_a_chain() {
-    let mut there = node(rotations().remove(0));
-    for next in rotations().into_iter().skip(1) {
-        offered(&mut there, 1, &next);
+    let first = || roster_of(1, 0..5);
+    let old = |version: usize| match version {
+        1 => first(),
+        _ => rotations().swap_remove(version - 2).0,
+    };
+    let mut there = node(first());
+    for (next, link) in rotations() {
+        offered(&mut there, 1, &next, link);
     }
     let today = there.roster().unwrap();
     assert_eq!((today.mark().version, today.links().len()), (6, 5));
-    let kept = Signed::read_kept(&today.kept(), "web").unwrap();
+    let kept = with_links(today, 0);
     assert_eq!(&kept, today);
     let mut back = node(kept);
     for version in 1..=5 {
-        let mut away = node(rotations().remove(version - 1));
+        let mut away = node(old(version));
         talk(&mut back, &mut away);
         assert!(away.poll_adopted() && away.poll_unproven().is_none());
         assert_eq!(away.mark().version, 6);
@@ -340,39 +322,52 @@ fn rosters_prove_each_other_in_a_chain() {
         assert_eq!(away.roster().unwrap().links().len(), 6 - version);
     }
     // The same without its first link is no chain to whoever needs that one.
-    let mut text = String::from_utf8(back.roster().unwrap().kept()).unwrap();
-    let link = String::from(back.roster().unwrap().links()[0].clone());
-    text = text.replace(&format!("\"{link}\","), "");
-    let mut cut = node(Signed::read_kept(text.as_bytes(), "web").unwrap());
+    let mut cut = node(with_links(back.roster().unwrap(), 1));
     for version in 1..=2 {
-        let mut away = node(rotations().remove(version - 1));
+        let mut away = node(old(version));
         talk(&mut cut, &mut away);
         assert_eq!(away.poll_adopted(), version == 2);
         assert_eq!(away.poll_unproven().is_some(), version == 1);
     }
 }
 
+/// Where the same voters decide, one after the other, the last decision proves itself.
+#[test]
+fn links_that_lead_to_the_same_keys_are_not_kept() {
+    let mut there = node(roster(1, 5));
+    for version in 2..=9 {
+        let mut before = roster(version - 1, 5).roster().clone();
+        before.version = version - 1;
+        let (before, next) = (Proved::new(before), roster(version, 5));
+        offered(&mut there, 1, &next, voted(&before, &next, 0..3));
+    }
+    let own = there.roster().unwrap();
+    assert_eq!((own.mark().version, own.links().len()), (9, 2));
+    for version in [1, 5, 8] {
+        let mut away = node(roster(version, 5));
+        talk(&mut there, &mut away);
+        assert_eq!(away.mark().version, 9);
+    }
+}
+
 /// A link counts only if it follows from what is believed: none out of order, none of which a
-/// bit was changed, none that one has signed three times, and none of strangers.
+/// bit was changed, and none of strangers.
 #[test]
 fn links_that_do_not_follow_are_refused() {
-    let rosters = rotations();
-    let trust = |at: usize| Trust::of(rosters[at].roster());
-    let links: Vec<Link> = (1..6)
-        .map(|at| Link::new(&rosters[at], &trust(at - 1)).unwrap())
-        .collect();
+    let first = roster_of(1, 0..5);
+    let links: Vec<Link> = rotations().into_iter().map(|(_, link)| link).collect();
+    let last = rotations()[4].0.mark();
     let walked = |links: &[Link]| {
-        let mut away = node(rotations().remove(0));
+        let mut away = node(first.clone());
         for link in links {
-            let sender = sender(1, rosters[5].mark());
+            let sender = sender(1, last);
             away.handle(Duration::ZERO, &sender, &Message::Link(link.clone()));
         }
         away.reached.version
     };
     assert_eq!(walked(&links), 6);
     assert_eq!(walked(&links[..3]), 4);
-    // The first three keepers' signatures are not enough from the fourth link on.
-    assert_eq!(walked(&links[3..]), 1);
+    assert_eq!(walked(&links[1..]), 1);
     let backwards: Vec<Link> = links.iter().rev().cloned().collect();
     assert_eq!(walked(&backwards), 2, "only the one that is next");
     let bytes = links[0].bytes();
@@ -385,32 +380,31 @@ fn links_that_do_not_follow_are_refused() {
         let cut = Link::read(&bytes[..at]);
         assert!(cut.is_none_or(|link| walked(&[link]) == 1), "byte {at}");
     }
-    let (start, signatures) = bytes.split_at(bytes.len() - 3 * 96);
-    let thrice = [start, &signatures[..96].repeat(3)].concat();
+    let (start, votes) = bytes.split_at(bytes.len() - 3 * 65);
+    let thrice = [start, &votes[..65].repeat(3)].concat();
     assert_eq!(walked(&[Link::read(&thrice).unwrap()]), 1);
-    let strangers = signed(roster_of(2, 50..55, true), 50..55);
-    let link = Link::new(&strangers, &Trust::of(strangers.roster())).unwrap();
+    let strangers = [roster_of(1, 50..55), roster_of(2, 50..55)];
+    let link = voted(&strangers[0], &strangers[1], 50..53);
     assert_eq!(walked(&[link]), 1);
-    assert_eq!(Link::new(&strangers, &trust(0)), None);
     // The operator alone is believed, as everywhere.
-    let word = signed(roster_of(2, 50..55, true), [200]);
-    assert_eq!(walked(&[Link::new(&word, &trust(0)).unwrap()]), 2);
+    assert_eq!(walked(&[recovered(&strangers[1])]), 2);
 }
 
 /// As many links are kept as fit, the latest ones; who has left is remembered until it is back.
 #[test]
 fn what_is_kept_of_the_past_is_bounded() {
-    let mut there = node(roster_of(1, 0..3, true));
+    let mut there = node(roster_of(1, 0..3));
     for version in 2..=100 {
-        let next = signed(roster_of(version, [version as usize], true), [200]);
-        offered(&mut there, 1, &next);
+        let next = roster_of(version, [version as usize]);
+        offered(&mut there, 1, &next, recovered(&next));
     }
     let own = there.roster().unwrap();
     assert_eq!((own.mark().version, own.links().len()), (100, 64));
     assert_eq!(own.links()[0].mark.version, 37);
     let left: Vec<&str> = own.left().iter().map(|left| &left.name[..]).collect();
     assert_eq!((left.len(), left[0], left[63]), (64, "node-36", "node-99"));
-    offered(&mut there, 1, &signed(roster_of(101, [99], true), [200]));
+    let next = roster_of(101, [99]);
+    offered(&mut there, 1, &next, recovered(&next));
     let own = there.roster().unwrap();
     assert_eq!(own.left().last().unwrap().name, "node-100");
     assert!(own.left().iter().all(|left| left.name != "node-99"));
@@ -419,23 +413,20 @@ fn what_is_kept_of_the_past_is_bounded() {
 /// Somebody who may be anybody, and knows the digest, sends a piece of something else first.
 #[test]
 fn a_strangers_piece_does_not_disturb_what_members_send() {
-    let next = signed(roster(2, 3, true), 0..2);
+    let (first, next) = (roster(1, 3), roster(2, 3));
     let piece = |bytes: &[u8]| Message::Chunk {
         digest: next.mark().digest,
         chunk: 0,
         bytes: bytes.to_vec(),
     };
     let from = sender(1, next.mark());
-    let vouches = Message::Vouches {
-        mark: next.mark(),
-        list: next.signatures().collect(),
-    };
+    let link = Message::Link(voted(&first, &next, 0..2));
     assert!(next.bytes().len() <= CHUNK_BYTES);
     for authentic in [true, false] {
-        let mut node = node(roster(1, 3, true));
+        let mut node = node(first.clone());
         let begin = |node: &mut Exchange| match authentic {
-            true => node.handle(Duration::ZERO, &from, &vouches),
-            false => node.handle_unauthenticated(Duration::ZERO, &from, &vouches),
+            true => node.handle(Duration::ZERO, &from, &link),
+            false => node.handle_unauthenticated(Duration::ZERO, &from, &link),
         };
         begin(&mut node);
         node.handle_unauthenticated(Duration::ZERO, &from, &piece(b"nonsense"));

@@ -208,6 +208,31 @@ fn nothing_leaves_before_it_is_on_the_disk() {
     );
 }
 
+/// A promise about one version that was on its way to the disk when the next one came.
+#[test]
+fn nothing_is_said_of_a_version_that_is_over() {
+    let toy = Toy::first(3);
+    let next = toy.after(Change::Other(1)).expect("a change");
+    for is_written in [false, true] {
+        let mut one = voter(&toy, 1);
+        let ballot = Ballot {
+            round: 1,
+            storage: 2,
+        };
+        one.handle(1, toy.slot, Message::Prepare { ballot });
+        assert_eq!(one.poll(), Some(Output::Keep));
+        if is_written {
+            one.handle_kept(true);
+        }
+        one.adopt(next.clone());
+        if !is_written {
+            one.handle_kept(true);
+        }
+        assert_eq!(packets(0, &mut one), [], "written: {is_written}");
+        assert_eq!(*one.vote(), Vote::default());
+    }
+}
+
 #[test]
 fn rounds_grow_slowly_and_ballots_are_their_voters_own() {
     let toy = Toy::first(3);

@@ -142,7 +142,7 @@ impl Roster {
             role: Role::usual(index, plan.nodes()),
             payload,
             timing: self.terms.timing(),
-            fence_floor: self.version << 40,
+            fence_floor: self.ring_version() << 40,
             wire: self.terms.wire,
             ..Config::new(ring, index, plan)
         }

@@ -20,7 +20,7 @@ fn add(fleet: &Fleet, by: usize, at: usize, force: bool) -> Result<serde_json::V
 const SHORT: &str = "refresh = \"20ms\"\nsilence = \"300ms\"\ntick = \"2ms\"\ndwell_most = \"1s\"\ngrace = \"500ms\"\n";
 
 /// One of two members is gone: nobody works and nothing is decided until it is back; if it never
-/// is, a new ring begins, as docs/operators/keepers.md says, and fencing numbers grow all the same.
+/// is, a new ring begins, as docs/operators/voters.md says, and fencing numbers grow all the same.
 #[test]
 #[ignore = "make test-all"]
 fn with_one_of_two_members_gone_the_other_waits_or_begins_a_new_ring() {
@@ -46,7 +46,7 @@ fn with_one_of_two_members_gone_the_other_waits_or_begins_a_new_ring() {
     let refused = fleet.ask(0, "DELETE", "/v1/members/b", None).unwrap_err();
     assert!(refused.contains("a ring has 2"), "{refused}");
     let refused = add(&fleet, 0, 2, true).unwrap_err();
-    assert!(refused.contains("too few keepers"), "{refused}");
+    assert!(refused.contains("too few voters"), "{refused}");
     let gone = json!({ "gone": ["b"] });
     let recovered = fleet.ask(0, "POST", "/v1/recover", Some(&gone));
     let refused = recovered.unwrap_err();
@@ -85,7 +85,7 @@ fn with_one_of_two_members_gone_the_other_waits_or_begins_a_new_ring() {
 }
 
 /// Why nobody may say that machines are gone which are not: two rings, which both work. Each hears
-/// of the other's roster and says so. Then one of them is given up, as docs/operators/keepers.md
+/// of the other's roster and says so. Then one of them is given up, as docs/operators/voters.md
 /// says.
 #[test]
 #[ignore = "make test-all"]
@@ -188,7 +188,7 @@ fn a_rolling_upgrade_changes_the_wire_format_when_everybody_speaks_the_next() {
     });
     let before = fleet.observed().len();
     fleet.until("they work", || fleet.observed().len() > before + 40);
-    assert_eq!(fleet.status(3)["roster"], 2, "one entry");
+    assert_eq!(fleet.status(3)["roster"], 2, "one change");
 
     // The old program is back, and one of two releases later comes: both stay out and say why.
     fleet.stop(1);

@@ -102,7 +102,7 @@ fn children(process: u32) -> String {
     std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default()
 }
 
-/// Members are added, removed and killed, terms and keys change, most keepers are lost: one command
+/// Members are added, removed and killed, terms and keys change, most voters are lost: one command
 /// at a time, and fencing numbers that grow, throughout.
 #[test]
 fn a_fleet_lives_through_everything_that_an_operator_does() {
@@ -176,7 +176,7 @@ fn a_fleet_lives_through_everything_that_an_operator_does() {
             .iter()
             .all(|seen| seen.node != "d")
     );
-    // Most keepers are lost, and the others go on when somebody says so on each.
+    // Most voters are lost, and the others go on when somebody says so on each.
     fleet.kill(2);
     fleet.kill(4);
     let gone = json!({ "gone": ["c", "e"] });
@@ -280,7 +280,7 @@ fn a_clean_stop_keeps_the_permit_until_the_node_is_back() {
         "echo $HEADWAY_NODE >> {}; [ $HEADWAY_NODE != a ] || sleep 1000",
         ran.display()
     );
-    let mut fleet = fleet.with_asked(&script).with_shared_key();
+    let mut fleet = fleet.with_asked(&script);
     fleet.start_all();
     fleet.settle();
     fleet.ask(0, "POST", "/v1/hook", None).unwrap();

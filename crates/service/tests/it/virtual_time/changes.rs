@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use headway_node::Key;
-use headway_service::identity::{Identity, Purpose, Signer};
+use headway_service::identity::{Identities, Identity, Purpose, Signer};
 use headway_service::internal::control::{self, Message};
-use headway_service::internal::roster::{Mark, Member, Signed};
+use headway_service::internal::roster::{Link, Mark, Member, Proved, vote};
 use headway_service::internal::{Answer, Kept, Phase, Request, Word};
 use headway_service::operator;
 use headway_testkit::tier::pick;
@@ -26,7 +25,7 @@ impl World {
         Member {
             name: format!("n{at}"),
             address: address(at),
-            key: self.hosts[at].identities.as_ref().map(newest),
+            key: Some(newest(&self.hosts[at].identities)),
             ..Member::default()
         }
     }
@@ -94,9 +93,8 @@ impl World {
     }
 }
 
-/// What the seed says nothing about is whether members have keys of their own: every other seed.
 #[test]
-fn several_members_come_and_go_by_one_entry() {
+fn several_members_come_and_go_by_one_change() {
     for seed in schedules(1400, 2, 20) {
         let mut world = World::new(seed, 4);
         world.run_for(ms(1000));
@@ -152,14 +150,14 @@ fn three_neighbours_are_removed_only_on_somebodys_word() {
 
 #[test]
 fn what_no_roster_can_be_is_refused_and_nothing_is_proposed() {
-    let mut world = World::with_keys(1440, 3, true);
+    let mut world = World::new(1440, 3);
     world.run_for(ms(1000));
     let refused =
         |world: &mut World, member: Member| world.add_member(0, member, true).unwrap_err();
     let mut member = world.member(3);
     member.key = None;
     let why = refused(&mut world, member.clone());
-    assert!(why.contains("`n0` has a key and `n3` has none"), "{why}");
+    assert!(why.contains("`n3` has no key"), "{why}");
     member.key = Some(identity(1).public());
     let why = refused(&mut world, member);
     assert!(why.contains("`n1` and `n3` have the same key"), "{why}");
@@ -189,10 +187,10 @@ fn what_no_roster_can_be_is_refused_and_nothing_is_proposed() {
     assert_eq!(world.status(0).expect("it runs").roster, 2);
 }
 
-/// One entry changes all terms; the files still say what they said, and the roster counts, after a
+/// One change is of all terms; the files still say what they said, and the roster counts, after a
 /// restart, too.
 #[test]
-fn tokens_separation_and_times_change_by_one_entry_and_nothing_restarts() {
+fn tokens_separation_and_times_change_at_once_and_nothing_restarts() {
     for seed in schedules(1460, 2, 20) {
         let mut world = World::new(seed, NODES);
         world.run_for(ms(1000));
@@ -368,61 +366,35 @@ fn files_with_other_members_or_times_are_told_apart_and_nobody_works() {
 #[test]
 fn a_node_with_another_key_is_a_stranger() {
     for seed in schedules(1620, 1, 10) {
-        let mut world = World::with_keys(seed, 3, false);
-        world.key = Key::new(b"not the key of the ring").expect("long enough");
-        // The model of the log does not ask for a key.
-        world.start_with(2, |host| host.settings.membership.bypass = false);
+        let mut world = World::new(seed, 3);
+        world.start_with(2, |host| host.identities = Identities::new(identity(9)));
+        for at in 0..2 {
+            world.hosts[at].settings.membership.bypass = false;
+            world.kill(at);
+            world.start(at);
+        }
         world.until("n2 is refused and missed", |world| {
             let status = world.status(0).expect("it runs");
             status.rejected.contains_key("control_unauthenticated") && status.silent == ["n2"]
         });
-        world.works(&[0, 1]);
         assert_eq!(world.hosts[2].runs, 0, "seed {seed}");
     }
 }
 
+/// Three of five voters are gone for good: nothing is decided, the ring waits, and the others go on
+/// on somebody's word. One that was not gone after all stays outside.
 #[test]
-fn a_changed_key_never_brings_back_an_old_roster() {
-    for seed in schedules(1640, 2, 10) {
-        let mut world = World::with_keys(seed, 4, false);
-        world.run_for(ms(1000));
-        world.remove_member(0, "n1", false).unwrap();
-        let rest = [0, 2, 3];
-        world.until("three", |world| world.is_ring(&rest, 2));
-        for restarts in [false, true] {
-            let key = format!("another key of a ring, {restarts}");
-            world.key = Key::new(key.as_bytes()).expect("long enough");
-            for at in rest {
-                if restarts {
-                    world.kill(at);
-                    world.start(at);
-                } else {
-                    let settings = Box::new(world.hosts[at].settings.clone());
-                    let key = Some(world.key.clone());
-                    world.request(at, Request::Reload { settings, key });
-                }
-            }
-            world.run_for(ms(500));
-            world.until("the same three", |world| world.is_ring(&rest, 2));
-            world.works(&rest);
-        }
-    }
-}
-
-/// Three of five keepers are gone for good: nothing is decided, the ring waits, and somebody's word
-/// begins a new log. One that was not gone after all stays outside.
-#[test]
-fn a_lost_majority_of_keepers_is_recovered_on_somebodys_word() {
+fn a_lost_majority_of_voters_is_recovered_on_somebodys_word() {
     for seed in schedules(1660, 1, 6) {
-        let mut world = World::with_keepers(seed, 5, true);
-        world.wait(ms(2000));
+        let mut world = World::new(seed, 5);
+        world.run_for(ms(2000));
         let early = world.recover(0, &[2, 3], Word::Here).unwrap_err();
-        assert!(early.contains("3 of 5 keepers"), "{early}");
+        assert!(early.contains("3 of 5 voters"), "{early}");
         for at in [2, 3, 4] {
             world.kill(at);
         }
         let refused = world.remove_member(0, "n2", false).unwrap_err();
-        assert!(refused.contains("too few keepers"), "{refused}");
+        assert!(refused.contains("too few voters"), "{refused}");
         assert_eq!(world.status(0).expect("it runs").roster, 1);
         let gone = [2, 3, 4];
         let there = world.recover(0, &gone, Word::Here).unwrap();
@@ -431,16 +403,18 @@ fn a_lost_majority_of_keepers_is_recovered_on_somebodys_word() {
         world.until("n1 hears of it and does not believe it", |world| {
             world.alarmed(
                 1,
-                "n0 offers roster 1001, which too few keepers have signed",
+                "n0 offers membership 1001, which too few voters have signed",
             )
         });
         assert_eq!(world.status(1).expect("it runs").roster, 1);
         let there = world.recover(1, &gone, Word::Here).unwrap();
         assert_eq!(there["version"], 1001);
         world.until("two are left", |world| world.is_ring(&[0, 1], 1001));
-        // The new log decides: a third member comes, and it is one that was not gone after all.
+        // The two decide: a third member comes, and it is one that was not gone after all.
         world.start(2);
-        world.until("n2 hears of it", |world| world.alarmed(2, "roster 1001"));
+        world.until("n2 hears of it", |world| {
+            world.alarmed(2, "membership 1001")
+        });
         assert_eq!(world.status(2).expect("it runs").permits, 0);
         world.recover(2, &gone, Word::Here).unwrap();
         world.until("n2 is outside", |world| {
@@ -453,20 +427,20 @@ fn a_lost_majority_of_keepers_is_recovered_on_somebodys_word() {
     }
 }
 
-/// An operator's word begins a new log for everybody; somebody else's does not.
+/// An operator's word counts for everybody; somebody else's does not.
 #[test]
 fn an_operators_word_counts_everywhere() {
     let [first, other, next] = [1, 2, 3].map(|number| Signer::new(&[number; 32]));
-    let mut world = World::with_keys(1680, 5, true);
+    let mut world = World::new(1680, 5);
     for at in 0..5 {
         world.start_with(at, |host| {
             host.settings.ring.operator_key = Some(first.public());
         });
     }
     let roster = world.hosts[0].settings.first_roster().expect("members");
-    world.begin_log(roster);
+    world.rosters.insert(1, roster);
     world.run_for(ms(1000));
-    // Another key for the operator, by an entry of the log.
+    // Another key for the operator, which the voters decide upon.
     let rotate = |world: &mut World, by: &Signer| {
         let signature = operator::sign_key("virtual", next.public(), by);
         let key = next.public();
@@ -510,19 +484,19 @@ fn an_operators_word_counts_everywhere() {
 /// counter-test: then everything is believed, so a node that took any key would be noticed.
 #[test]
 fn a_compromised_member_speaks_for_itself_only() {
-    let mut world = World::with_keys(1700, 5, true);
+    let mut world = World::new(1700, 5);
     world.run_for(ms(1000));
-    let first = world.log.rosters[&1].clone();
+    let first = world.rosters[&1].clone();
     let mut evil = first.clone();
-    evil.version = 99;
+    (evil.version, evil.formed) = (2, 2);
     evil.members.truncate(2);
+    let (first, evil) = (Proved::new(first), Proved::new(evil));
+    let ballot = serde_json::from_value(json!({ "round": 1, "storage": 1 })).expect("a ballot");
     let forge = |signers: &[usize]| {
-        let mut forged = Signed::new(evil.clone());
-        for &at in signers {
-            let vouch = identity(at).signer().vouch(&forged.mark().message());
-            assert!(forged.add(vouch));
-        }
-        forged
+        let mark = first.mark();
+        let signed = vote((mark.version, &mark.digest), ballot, &evil.mark());
+        let sign = |at: &usize| (*at, identity(*at).signer().vouch(&signed).1);
+        Link::voted(&first, &evil, ballot, signers.iter().map(sign))
     };
     // n4 is the one; what it says in anybody's name goes to n0.
     let to_n0 = identity(0).public();
@@ -541,19 +515,18 @@ fn a_compromised_member_speaks_for_itself_only() {
             .copied()
             .unwrap_or(0)
     };
-    let own = Signed::new(first).mark();
-    let forged = forge(&[4]);
-    let vouches = |forged: &Signed| Message::Vouches {
-        mark: forged.mark(),
-        list: forged.signatures().collect(),
-    };
-    let letter = control::Letter {
-        log: 1,
+    let own = first.mark();
+    let part = control::Part {
         number: 2,
-        is_answer: true,
         part: 0,
         parts: 1,
         bytes: vec![1],
+    };
+    let alive = control::Alive {
+        disk: (1, 1),
+        may_vote: true,
+        asks: false,
+        heard: None,
     };
     let echo = Message::Echo {
         nonce: 7,
@@ -563,41 +536,59 @@ fn a_compromised_member_speaks_for_itself_only() {
         Message::Offer,
         Message::Pong { nonce: 7 },
         echo,
-        Message::Letter(letter),
-        vouches(&forged),
+        Message::Part(part),
+        Message::Alive(alive),
+        Message::Link(forge(&[4])),
     ] {
         let before = refused(&world);
         say(&mut world, 1, 4, own, &message);
         assert_eq!(refused(&world), before + 1, "{message:?}");
     }
-    // As itself: a roster that it alone has signed is not taken, and n0 says so.
-    say(&mut world, 4, 4, forged.mark(), &vouches(&forged));
-    world.run_for(ms(100));
-    assert!(world.alarmed(0, "n4 offers roster 99, which too few keepers have signed"));
-    let status = world.status(0).expect("it runs");
-    assert_eq!((status.roster, status.settled), (1, true));
+    // As itself: a roster that it alone has signed is not taken, and n0 says so. Nor is one that it
+    // has signed three times.
+    for signers in [&[4][..], &[4, 4, 4]] {
+        say(
+            &mut world,
+            4,
+            4,
+            evil.mark(),
+            &Message::Link(forge(signers)),
+        );
+        world.run_for(ms(100));
+        assert!(world.alarmed(
+            0,
+            "n4 offers membership 2, which too few voters have signed"
+        ));
+        let status = world.status(0).expect("it runs");
+        assert_eq!((status.roster, status.settled), (1, true));
+    }
     // With a majority's secrets it would have been taken: n4 serves what it offers.
     world.kill(4);
-    let proved = forge(&[2, 3, 4]);
-    say(&mut world, 4, 4, proved.mark(), &vouches(&proved));
-    for (chunk, bytes) in (0..).zip(proved.bytes().chunks(control::CHUNK_BYTES)) {
-        let digest = proved.mark().digest;
+    say(
+        &mut world,
+        4,
+        4,
+        evil.mark(),
+        &Message::Link(forge(&[2, 3, 4])),
+    );
+    for (chunk, bytes) in (0..).zip(evil.bytes().chunks(control::CHUNK_BYTES)) {
+        let digest = evil.mark().digest;
         let bytes = bytes.to_vec();
         let piece = Message::Chunk {
             digest,
             chunk,
             bytes,
         };
-        say(&mut world, 4, 4, proved.mark(), &piece);
+        say(&mut world, 4, 4, evil.mark(), &piece);
     }
-    assert_eq!(world.status(0).expect("it runs").roster, 99);
+    assert_eq!(world.status(0).expect("it runs").roster, 2);
 }
 
 /// A compromised member says without end how far others are in a roll-out, some of whom there are:
 /// nobody believes it, everybody works on, and it can be removed meanwhile.
 #[test]
 fn a_member_that_makes_up_steps_stops_nobody_and_is_removed() {
-    let mut world = World::with_keys(1710, 5, true);
+    let mut world = World::new(1710, 5);
     for at in 0..5 {
         world.start_with(at, |host| {
             host.settings.rollout.allow = vec!["x".into()];
@@ -668,7 +659,7 @@ fn a_hop_under_another_members_key_is_refused() {
     use headway_node::Rule;
     use headway_node::wire::block::Told;
     use headway_node::wire::{Header, Layout};
-    let mut world = World::with_keys(1720, 5, true);
+    let mut world = World::new(1720, 5);
     world.run_for(ms(1000));
     let layout = Layout {
         tokens: 1,
@@ -709,7 +700,7 @@ fn a_hop_under_another_members_key_is_refused() {
 fn a_fencing_number_of_centuries_ahead_is_refused() {
     use headway_node::Rule;
     use headway_node::wire::{self, Layout};
-    let mut world = World::with_keys(1730, 5, true);
+    let mut world = World::new(1730, 5);
     world.run_for(ms(1000));
     let layout = Layout {
         tokens: 1,

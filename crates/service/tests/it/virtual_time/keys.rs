@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use headway_node::RingId;
+use headway_node::{Key, RingId};
 use headway_service::identity::{Identities, Purpose};
 use headway_service::internal::Phase;
 use headway_service::internal::control::{self, Message, Sender};
-use headway_service::internal::roster::Mark;
+use headway_service::internal::roster::{Mark, vote};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::schedules;
@@ -18,14 +19,14 @@ use super::world::*;
 #[test]
 fn of_all_that_take_other_keys_at_once_nobody_is_stuck() {
     for seed in schedules(404, 1, 4) {
-        let mut world = World::with_keys(seed, 4, true);
+        let mut world = World::new(seed, 4);
         world.run_for(ms(1000));
         let mut first: Vec<_> = (0..4).map(|at| (at, world.rotate(at))).collect();
         for _ in 0..4 {
             world.run_for(ms(5000));
-            let decided = world.log.decided.as_ref().expect("a log");
+            let latest = world.latest();
             let has = |(at, new): &(usize, _)| {
-                let member = decided.roster.member(&format!("n{at}"));
+                let member = latest.member(&format!("n{at}"));
                 member.and_then(|member| member.key.as_ref()) == Some(new)
             };
             let stuck: Vec<usize> = (first.iter().filter(|one| !has(one)))
@@ -44,7 +45,7 @@ fn of_all_that_take_other_keys_at_once_nobody_is_stuck() {
 #[test]
 fn all_nodes_take_other_keys_while_the_ring_works() {
     for seed in schedules(400, 1, 4) {
-        let mut world = World::with_keys(seed, 5, true);
+        let mut world = World::new(seed, 5);
         world.run_for(ms(1000));
         world.loss = 5;
         for at in 0..5 {
@@ -52,14 +53,14 @@ fn all_nodes_take_other_keys_while_the_ring_works() {
             let new = world.rotate(at);
             for _ in 0..100 {
                 world.run_for(ms(100));
-                let identities = world.hosts[at].identities.as_ref().expect("some");
+                let identities = &world.hosts[at].identities;
                 let settled = |at| world.status(at).is_some_and(|status| status.settled);
                 if (0..5).all(settled) && identities.list().len() == 1 && newest(identities) == new
                 {
                     break;
                 }
             }
-            let identities = world.hosts[at].identities.as_ref().expect("some");
+            let identities = &world.hosts[at].identities;
             assert_eq!(
                 (identities.list().len(), newest(identities)),
                 (1, new),
@@ -70,12 +71,8 @@ fn all_nodes_take_other_keys_while_the_ring_works() {
             assert!(after > before, "seed {seed}: nobody works");
         }
         // Somebody who has an old key of n1 says something to n0.
-        let told = world.hosts[0]
-            .identities
-            .as_ref()
-            .map(newest)
-            .expect("a key");
-        let own = world.hosts[1].identities.clone().expect("some");
+        let told = newest(&world.hosts[0].identities);
+        let own = world.hosts[1].identities.clone();
         for (old, heard) in [(identity(1), false), (own.list()[0].clone(), true)] {
             let key = old.key_with("virtual", Purpose::Control, "n1", ("n0", &told));
             let rejected = |world: &World| {
@@ -95,7 +92,7 @@ fn all_nodes_take_other_keys_while_the_ring_works() {
 /// removed meanwhile. Nobody can authenticate what the other says. The links are taken from the
 /// others' disks, or are left.
 fn back_among_strangers(seed: u64, removed: bool, links: bool) -> World {
-    let mut world = World::with_keys(seed, 5, true);
+    let mut world = World::new(seed, 5);
     world.run_for(ms(1000));
     world.loss = 5;
     let away = (seed % 5) as usize;
@@ -108,20 +105,21 @@ fn back_among_strangers(seed: u64, removed: bool, links: bool) -> World {
     for at in (0..5).filter(|at| *at != away) {
         let new = world.rotate(at);
         world.run_for(ms(2500));
-        let last = world.hosts[at].identities.as_ref().expect("some").list();
+        let last = world.hosts[at].identities.list();
         let last = last.last().expect("one").clone();
         assert_eq!(last.public(), new, "seed {seed}");
         world.kill(at);
-        world.hosts[at].identities = Some(Identities::new(last));
+        world.hosts[at].identities = Identities::new(last);
         world.start(at);
         world.run_for(ms(1500));
     }
     for at in (0..5).filter(|at| *at != away && !links) {
         world.kill(at);
         let kept = world.hosts[at].kept.roster.as_mut().expect("a roster");
-        let end = kept.iter().rposition(|byte| *byte == b'\n');
-        kept.truncate(end.expect("three lines") + 1);
-        kept.extend_from_slice(b"{\"links\":[],\"left\":[]}");
+        let mut file: Value = serde_json::from_slice(kept).expect("JSON");
+        let links = file["roster"]["links"].as_array_mut().expect("links");
+        links.drain(..links.len() - 1);
+        *kept = file.to_string().into_bytes();
         world.start(at);
     }
     world.start(away);
@@ -147,10 +145,34 @@ fn whoever_was_away_while_all_took_other_keys_comes_back_or_hears_that_it_was_re
 }
 
 impl World {
+    /// The key between two hosts, for control datagrams.
+    fn pair(&self, one: usize, other: usize) -> Option<Key> {
+        let [a, b] = [one, other].map(|at| &self.hosts[at].identities);
+        let own = a.list().last().expect("one");
+        let (me, name) = (format!("n{one}"), format!("n{other}"));
+        own.key_with("virtual", Purpose::Control, &me, (&name, &newest(b)))
+    }
+
+    /// What one host says to another, if it is about who is on the ring.
+    fn overheard(&self, from: usize, to: usize, datagram: &[u8]) -> Option<(Sender, Message, Key)> {
+        let key = self.pair(from, to)?;
+        let read = control::read(datagram, name_id(), std::slice::from_ref(&key), 2);
+        let (sender, message) = read.ok()?;
+        Some((sender, message, key))
+    }
+
+    /// Whether a vote does not wait for a node that is paused: it would hear of a roster by that.
+    pub(crate) fn is_missed(&self, from: usize, to: usize, datagram: &[u8]) -> bool {
+        let paused = self.echoes.is_some() && self.hosts[to].paused.is_some();
+        let said = paused.then(|| self.overheard(from, to, datagram)).flatten();
+        matches!(said, Some((_, Message::Part(_), _)))
+    }
+
     /// What is sent instead of a neighbour's answer, if such answers are wrong here.
-    pub(crate) fn echo(&mut self, datagram: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn echo(&mut self, from: usize, to: usize, datagram: &[u8]) -> Option<Vec<u8>> {
+        self.echoes.as_ref()?;
+        let (sender, message, key) = self.overheard(from, to, datagram)?;
         let echoes = self.echoes.as_mut()?;
-        let (sender, message) = control::read(datagram, name_id(), &[key()], 2).ok()?;
         match message {
             Message::Ask { nonce, .. } => {
                 echoes.insert(nonce, sender.mark);
@@ -164,9 +186,69 @@ impl World {
                     nonce,
                     later: false,
                 };
-                Some(control::write(name_id(), &sender, &message, &key()))
+                Some(control::write(name_id(), &sender, &message, &key))
             }
             _ => None,
+        }
+    }
+
+    /// An error that the schedules have to find: whoever cannot be reached is said to have agreed.
+    pub(crate) fn say_yes(&mut self, from: usize, to: usize, datagram: &[u8]) {
+        if !self.says_yes {
+            return;
+        }
+        let Some((sender, Message::Part(part), key)) = self.overheard(from, to, datagram) else {
+            return;
+        };
+        let Ok(mut paper) = serde_json::from_slice::<Value>(&part.bytes) else {
+            return;
+        };
+        let about = paper["About"].take();
+        let (slot, message) = (&about[0], &about[1]);
+        let answers = match message {
+            _ if message["Prepare"].is_object() => {
+                let ballot = &message["Prepare"]["ballot"];
+                vec![(
+                    json!({ "Promise": { "ballot": ballot, "accepted": null } }),
+                    None,
+                )]
+            }
+            // Once it has said what its change makes.
+            _ if message["Accepted"].is_object() => {
+                let read =
+                    |value: &Value| serde_json::from_value(value.clone()).expect("as written");
+                let (before, next): (Mark, Mark) = (read(slot), read(&message["Accepted"]["next"]));
+                let ballot = serde_json::from_value(message["Accepted"]["ballot"].clone());
+                let signed = vote(
+                    (before.version, &before.digest),
+                    ballot.expect("one"),
+                    &next,
+                );
+                let own = self.hosts[to].identities.list().last().expect("one");
+                let (_, signature) = own.signer().vouch(&signed);
+                let text: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+                vec![(message.clone(), Some(text))]
+            }
+            _ => Vec::new(),
+        };
+        for (message, signature) in answers {
+            let bytes = json!({ "About": [slot, message, signature] }).to_string();
+            let part = control::Part {
+                bytes: bytes.into_bytes(),
+                part: 0,
+                parts: 1,
+                ..part.clone()
+            };
+            let sender = Sender {
+                name: format!("n{to}"),
+                address: address(to),
+                ..sender.clone()
+            };
+            let bytes = control::write(name_id(), &sender, &Message::Part(part), &key);
+            let due = self.now + ms(5);
+            self.count += 1;
+            self.flying
+                .push(std::cmp::Reverse((due, self.count, from, bytes)));
         }
     }
 }
@@ -229,7 +311,6 @@ fn two_machines_with_one_identity_are_an_alarm() {
             full: 0..0,
             lent: None,
             ran: 0,
-            told: 0,
             runs: 0,
             due: Duration::ZERO,
         });

@@ -20,7 +20,7 @@ impl World {
         let member = Member {
             name: format!("n{at}"),
             address: address(at),
-            key: self.hosts[at].identities.as_ref().map(newest),
+            key: Some(newest(&self.hosts[at].identities)),
             ..Member::default()
         };
         self.request(
@@ -35,10 +35,9 @@ impl World {
 
     /// Whoever adds a node gives it today's members with their keys.
     pub(crate) fn show_keys(&mut self, at: usize) {
-        let roster = self.log.decided.as_ref().map(|log| &log.roster);
-        let roster = roster.filter(|roster| roster.has_keys());
-        let roster = roster.filter(|roster| roster.member(&format!("n{at}")).is_none());
-        if let Some(members) = roster.map(|roster| roster.members.clone()) {
+        let latest = self.latest();
+        if latest.member(&format!("n{at}")).is_none() {
+            let members = latest.members.clone();
             self.kill(at);
             self.hosts[at].settings.ring.members = members;
             self.hosts[at].kept.roster = None;
@@ -71,18 +70,17 @@ impl World {
         );
     }
 
-    /// Most keepers have other keys than when a node was here last: somebody does what it asks for.
+    /// Most voters have other keys than when a node was here last: somebody does what it asks for.
     pub(crate) fn heed_alarms(&mut self) {
         let unproven = |status: Status| {
             let mut alarms = status.alarms.iter();
-            alarms.any(|alarm| alarm.to_string().contains("too few keepers have signed"))
+            alarms.any(|alarm| alarm.to_string().contains("too few voters have signed"))
         };
         for at in 0..NODES {
             if self.status(at).is_some_and(unproven) {
                 self.kill(at);
-                let roster = self.log.decided.as_ref().map(|decided| &decided.roster);
-                let members = &roster.expect("a log").members;
-                self.hosts[at].settings.ring.members.clone_from(members);
+                let members = self.latest().members.clone();
+                self.hosts[at].settings.ring.members = members;
                 self.hosts[at].kept.roster = None;
                 self.heeded += 1;
                 self.start(at);

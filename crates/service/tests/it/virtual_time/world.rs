@@ -9,21 +9,14 @@ use std::time::Duration;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng as _, SeedableRng as _};
-use headway_node::Key;
 use headway_service::config::{Settings, Sources};
 use headway_service::identity::{Identities, Identity, NodeKey};
-use headway_service::internal::decision::Decided;
-use headway_service::internal::keeper::Order;
-use headway_service::internal::roster::Mark;
+use headway_service::internal::roster::{Mark, Roster};
 use headway_service::internal::{
-    Agent, Answer, Credentials, Destination, Effect, Grant, Kept, Outcome, Request, Setup, Status,
-    Stored,
+    Agent, Answer, Destination, Effect, Grant, Kept, Outcome, Request, Setup, Status, Stored,
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-
-use super::keepers::{Keepers, PACE};
-use super::log::Log;
 
 pub(crate) const NODES: usize = 6;
 
@@ -35,8 +28,8 @@ pub(crate) struct Host {
     pub(crate) agent: Option<Agent>,
     /// Its disk.
     pub(crate) kept: Kept,
-    /// Its key pairs, on its disk, if members have any.
-    pub(crate) identities: Option<Identities>,
+    /// Its key pairs, on its disk.
+    pub(crate) identities: Identities,
     /// Where it was told its neighbours are.
     pub(crate) beside: Vec<(u32, String)>,
     /// The newest version of the wire format that its program speaks.
@@ -57,8 +50,6 @@ pub(crate) struct Host {
     pub(crate) lent: Option<(Duration, u64)>,
     /// The number of its last run.
     pub(crate) ran: u64,
-    /// The roster that the keeper here has told it of.
-    pub(crate) told: u64,
     pub(crate) runs: u64,
     /// When its agent has something to do next, if nothing comes.
     pub(crate) due: Duration,
@@ -87,16 +78,17 @@ pub(crate) struct World {
     pub(crate) no_drain: bool,
     /// An error that this test has to find: nobody is told that a disk is full.
     pub(crate) forgets: bool,
-    /// An error that this test has to find, on a ring that shares a key: whoever is asked before a
+    /// An error that this test has to find: whoever is asked before a
     /// permit is used answers with the roster of whoever asks. By the question's number, that.
     pub(crate) echoes: Option<BTreeMap<u64, Mark>>,
-    pub(crate) log: Log,
+    /// An error that this test has to find: whoever cannot be reached is said to have agreed.
+    pub(crate) says_yes: bool,
+    /// No voter's disk was put back yet.
+    pub(crate) intact: bool,
+    /// Every roster that there was, by its version.
+    pub(crate) rosters: BTreeMap<u64, Roster>,
     /// The last fencing number of each token that a command began with, and where.
     pub(crate) fences: BTreeMap<u32, (u64, usize)>,
-    /// The real log, if the hosts run that and not the model.
-    pub(crate) keepers: Option<Keepers>,
-    /// How much longer everything takes than with the model.
-    pub(crate) pace: u32,
     /// How often two commands ran together, as they may.
     pub(crate) together: u64,
     /// How often a command was told to end.
@@ -106,8 +98,6 @@ pub(crate) struct World {
     pub(crate) runs_of_rotation: u8,
     /// How often somebody had to do what an alarm asks for.
     pub(crate) heeded: u32,
-    /// The key that those share who start from now on.
-    pub(crate) key: Key,
     /// What nodes have answered, by the question's number.
     replies: BTreeMap<u64, Result<Answer, String>>,
     asked: u64,
@@ -125,11 +115,6 @@ pub(crate) fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// What all share if none has its own.
-pub(crate) fn key() -> Key {
-    Key::new(b"the key of a virtual ring").expect("long enough")
-}
-
 /// The key pairs that a node begins with.
 pub(crate) fn identity(at: usize) -> Identity {
     Identity::new(&[at as u8 + 1; 64])
@@ -141,30 +126,23 @@ fn first_key(at: usize) -> NodeKey {
     KEYS.get_or_init(|| (0..NODES).map(|at| identity(at).public()).collect())[at]
 }
 
-/// A node's file. With `keys`, every member has its own, and others ask them by these.
-pub(crate) fn settings(at: usize, members: usize, keys: bool) -> Settings {
+/// A node's file.
+pub(crate) fn settings(at: usize, members: usize) -> Settings {
     let list: String = (0..members)
         .map(|at| {
-            let key = format!("key = \"{}\"\n", first_key(at));
             format!(
-                "[[ring.members]]\nname = \"n{at}\"\naddress = \"{}\"\n{}",
+                "[[ring.members]]\nname = \"n{at}\"\naddress = \"{}\"\nkey = \"{}\"\n",
                 address(at),
-                if keys { &key } else { "" }
+                first_key(at)
             )
         })
         .collect();
-    let shared = if keys { "" } else { "key_file = \"x\"\n" };
-    let who = if at < members || keys {
-        list
-    } else {
-        format!("seeds = [\"{}\", \"{}\"]\n", address(0), address(1))
-    };
     let text = format!(
         "[node]\nname = \"n{at}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\nstate_dir = \"x\"\n\
          [timing]\ntick = \"2ms\"\nrefresh = \"20ms\"\nsilence = \"150ms\"\ndwell_most = \"300ms\"\ngrace = \"100ms\"\n\
          [membership]\nbypass = true\nbypass_after = \"500ms\"\nwindow = \"150ms\"\n\
          [hook]\ncommand = [\"x\"]\nwhen = \"every\"\n[api]\nsocket = \"x\"\n\
-         [ring]\nname = \"virtual\"\n{shared}{who}",
+         [ring]\nname = \"virtual\"\n{list}",
         address(at)
     );
     let read = Settings::read(&Sources {
@@ -175,26 +153,12 @@ pub(crate) fn settings(at: usize, members: usize, keys: bool) -> Settings {
 }
 
 impl World {
-    /// Every other one is a ring of nodes with keys of their own.
     pub(crate) fn new(seed: u64, members: usize) -> World {
-        World::with_keys(seed, members, seed.is_multiple_of(2))
-    }
-
-    pub(crate) fn with_keys(seed: u64, members: usize, keys: bool) -> World {
-        World::with_log(seed, members, keys, None)
-    }
-
-    pub(crate) fn with_log(
-        seed: u64,
-        members: usize,
-        keys: bool,
-        keepers: Option<Keepers>,
-    ) -> World {
         let hosts = (0..NODES).map(|at| Host {
-            settings: settings(at, members, keys),
+            settings: settings(at, members),
             agent: None,
             kept: Kept::default(),
-            identities: keys.then(|| Identities::new(identity(at))),
+            identities: Identities::new(identity(at)),
             beside: Vec::new(),
             wire: 1,
             command: None,
@@ -205,12 +169,11 @@ impl World {
             full: 0..0,
             lent: None,
             ran: 0,
-            told: 0,
             runs: 0,
             due: Duration::ZERO,
         });
         NEXT.set(1);
-        let first = settings(0, members, keys).first_roster().expect("members");
+        let first = settings(0, members).first_roster().expect("members");
         let mut world = World {
             seed,
             told: false,
@@ -226,21 +189,15 @@ impl World {
             no_drain: false,
             forgets: false,
             echoes: None,
-            log: Log {
-                says_yes: false,
-                rosters: [(1, first.clone())].into(),
-                decided: Some(Decided::new(first)),
-                wanted: Vec::new(),
-            },
+            says_yes: false,
+            intact: true,
+            rosters: [(1, first)].into(),
             fences: BTreeMap::new(),
-            pace: if keepers.is_some() { PACE } else { 1 },
-            keepers,
             together: 0,
             stops: 0,
             work: 80,
             runs_of_rotation: 0,
             heeded: 0,
-            key: key(),
             replies: BTreeMap::new(),
             asked: 0,
         };
@@ -264,13 +221,10 @@ impl World {
             host.command = None;
         }
         (host.ended, host.paused) = (None, None);
-        (host.told, host.restarted) = (0, true);
+        host.restarted = true;
         let setup = Setup {
             settings: host.settings.clone(),
-            credentials: match &host.identities {
-                None => Credentials::Shared(self.key.clone()),
-                Some(identities) => Credentials::Own(identities.clone()),
-            },
+            identities: host.identities.clone(),
             kept: host.kept.clone(),
             session: 1,
             epoch: Duration::from_secs(1_800_000_000),
@@ -279,13 +233,11 @@ impl World {
         };
         host.agent = Some(Agent::new(self.now, setup));
         host.due = Duration::ZERO;
-        self.start_keeper(at);
     }
 
     /// As by `kill -9`: its command runs on.
     pub(crate) fn kill(&mut self, at: usize) {
         self.hosts[at].agent = None;
-        self.kill_keeper(at);
     }
 
     /// As by SIGSTOP: datagrams wait in its socket, its command runs on.
@@ -368,11 +320,6 @@ impl World {
         panic!("seed {}: in vain: {what}", self.seed);
     }
 
-    /// Lets time pass: as long as what happens in it takes with this log.
-    pub(crate) fn wait(&mut self, time: Duration) {
-        self.run_for(time * self.pace);
-    }
-
     pub(crate) fn run_for(&mut self, time: Duration) {
         let end = self.now + time;
         while self.now < end {
@@ -383,10 +330,6 @@ impl World {
                     break;
                 }
                 self.deliver(to, bytes);
-            }
-            match self.keepers {
-                None => self.decide(),
-                Some(_) => self.turn_keepers(),
             }
             for at in 0..self.hosts.len() {
                 let host = &mut self.hosts[at];
@@ -477,14 +420,14 @@ impl World {
                 if let Some((grant, ..)) = host.command.filter(|_| self.no_drain) {
                     host.ended = Some(grant);
                 }
-                self.tell_keeper(at);
+                self.see(at);
             }
             Effect::KeepNotes(notes) => {
                 self.keep(at, Stored::Notes, |host| host.kept.notes = notes);
             }
             Effect::KeepIdentity(identities) => {
                 self.keep(at, Stored::Identity, |host| {
-                    host.identities = Some(identities);
+                    host.identities = identities;
                 });
             }
             Effect::Neighbours(beside) => {
@@ -508,15 +451,6 @@ impl World {
                     *until = (*until).min(late);
                 }
             }
-            Effect::Propose(change) if self.keepers.is_some() => {
-                self.order(at, Order::Propose(change));
-            }
-            Effect::Propose(change) => {
-                let due = self.now + ms(2 + self.below(20));
-                let until = self.now + ms(1000);
-                self.log.wanted.push((at, change, due, until));
-            }
-            Effect::Letter(from, letter) => self.order(at, Order::Letter(from, letter)),
             Effect::Reply(id, reply) if id > 0 => {
                 match &reply {
                     Ok(Answer::Permit(given)) => self.lend_out(at, given.lease),
@@ -550,7 +484,13 @@ impl World {
         let host = address.split(['.', ':']).nth(3);
         let to = host.and_then(|host| host.parse().ok()).unwrap_or(1) - 1;
         let parted = self.apart(from, to);
-        let echo = self.echo(bytes);
+        if parted || !self.runs(to) {
+            self.say_yes(from, to, bytes);
+        }
+        if self.is_missed(from, to, bytes) {
+            return;
+        }
+        let echo = self.echo(from, to, bytes);
         let bytes = echo.as_deref().unwrap_or(bytes);
         self.trace.update(self.now.as_nanos().to_be_bytes());
         self.trace.update([from as u8, to as u8]);
@@ -584,7 +524,9 @@ impl World {
 
     /// Nobody near works while somebody begins at a host. The version of its roster.
     fn begins(&mut self, at: usize) -> u64 {
-        let version = self.status(at).expect("it runs").roster;
+        let agent = self.hosts[at].agent.as_ref();
+        let roster = agent.and_then(Agent::roster);
+        let version = roster.expect("it takes part").ring_version();
         for (other, host) in self.hosts.iter().enumerate() {
             let lent = host.lent.map(|(_, under)| under);
             let works = host.command.map(|(.., under)| under).into_iter();
@@ -635,8 +577,7 @@ impl World {
 
     /// Whether two members are as far from each other as a roster says.
     pub(crate) fn apart_enough(&self, version: u64, one: usize, other: usize) -> bool {
-        // What a log that says yes to everybody has led to is in no log.
-        let Some(roster) = self.log.rosters.get(&version) else {
+        let Some(roster) = self.rosters.get(&version) else {
             return false;
         };
         let place = |at: usize| roster.index(&format!("n{at}"));
@@ -645,6 +586,23 @@ impl World {
         };
         let (far, all) = (one.abs_diff(other), roster.active().count());
         far.min(all - far) >= roster.terms.separation as usize && roster.tokens() > 1
+    }
+
+    /// The latest roster that anybody acts by.
+    pub(crate) fn latest(&self) -> &Roster {
+        self.rosters.values().next_back().expect("the first one")
+    }
+
+    /// A version is one roster, whoever acts by it.
+    fn see(&mut self, at: usize) {
+        let agent = self.hosts[at].agent.as_ref();
+        let roster = agent.and_then(Agent::roster).cloned();
+        // What a file lists was not decided.
+        if let Some(roster) = roster.filter(|roster| roster.version > 1) {
+            let known = self.rosters.entry(roster.version);
+            let known = known.or_insert_with(|| roster.clone());
+            assert_eq!(*known, roster, "seed {}: two of one version", self.seed);
+        }
     }
 
     pub(crate) fn status(&self, at: usize) -> Option<Status> {
