@@ -108,7 +108,7 @@ settings! {
         /// Stations to keep between successive tokens [default: (K-1)/M of K stations]
         separation: Option<u32> = None, "D";
         /// Works at once in a station, at most; from clean starts
-        limit: Option<u32> = None, "C";
+        works: Option<u32> = None, "C";
         /// The largest number in a start; from clean starts a station has one number
         highest_number: u32 = 1, "F";
         /// Start from tokens that are apart and nothing known, and hear anything that was ever
@@ -159,8 +159,8 @@ impl Ring {
         if settings.highest_number > MAX_NUMBER {
             return wrong(format!("numbers of starts are at most {MAX_NUMBER}"));
         }
-        if settings.limit == Some(0) || (settings.limit.is_some() && !settings.clean_start) {
-            return wrong("a limit is 1 or more, and asked of clean starts".into());
+        if settings.works == Some(0) || (settings.works.is_some() && !settings.clean_start) {
+            return wrong("a limit of works is 1 or more, and asked of clean starts".into());
         }
         let sizes = settings.stations.iter().enumerate();
         Ok(Ring {
@@ -170,7 +170,7 @@ impl Ring {
                 .collect(),
             tokens,
             separation,
-            limit: settings.limit,
+            limit: settings.works,
             highest_number: settings.highest_number as u8,
             clean: settings.clean_start,
             leave_out: settings.leave_out,

@@ -27,12 +27,12 @@ fn works_stay_apart_from_clean_starts() {
         "stations=1,1,1 tokens=2",
         "stations=2,1,1 separation=2",
         "stations=2,2,1 tokens=2",
-        "stations=3,1 limit=1",
-        "stations=3,1 limit=2",
+        "stations=3,1 works=1",
+        "stations=3,1 works=2",
         "stations=2,2,2 tokens=2",
         "stations=1,2,1,2,1 tokens=2 separation=2",
         "stations=3,3,1 tokens=2",
-        "stations=3,2,1 tokens=2 limit=1",
+        "stations=3,2,1 tokens=2 works=1",
         "stations=2,2,2,1 tokens=3",
         "stations=2,2,2,2 tokens=3",
     ];
@@ -90,8 +90,8 @@ fn a_part_left_out_is_noticed() {
         ("stations=2,1,1 tokens=2", "last-hand-over", "tokens-apart"),
         ("stations=2,1,1 tokens=2", "hand-over", "tokens-apart"),
         ("stations=2,2,1 tokens=2", "entry", "works-apart"),
-        ("stations=2,1 limit=1", "limit", "limited"),
-        ("stations=3,2 limit=1", "number", "limited"),
+        ("stations=2,1 works=1", "limit", "limited"),
+        ("stations=3,2 works=1", "number", "limited"),
     ] {
         let report = check(&format!("{ring} clean_start leave_out={part}"));
         assert_eq!(broken(&report), [property], "{ring} {part}");
@@ -126,7 +126,7 @@ fn what_is_no_ring_of_stations_is_refused() {
         ("stations=5,5", "at most 9 processes"),
         ("tokens=3", "1 to 2 tokens"),
         ("separation=4", "a separation of 1 to 3"),
-        ("limit=1", "asked of clean starts"),
+        ("works=1", "asked of clean starts"),
         ("leave_out=rhyme", "expected number, later"),
     ] {
         let refused = asked(&format!("stations {line}"), &Default::default());
