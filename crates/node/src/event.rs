@@ -57,7 +57,8 @@ pub enum Event {
 pub(crate) struct Reported {
     settled: bool,
     silent: [bool; 2],
-    rejected: [u64; Rejected::ALL.len()],
+    /// The low half of each count, because fewer are rejected between two looks.
+    rejected: [u32; Rejected::ALL.len()],
 }
 
 impl Machine {
@@ -107,8 +108,10 @@ impl Machine {
         }
         let counts = self.rejected.iter().zip(&mut self.reported.rejected);
         for (reason, (&count, reported)) in Rejected::ALL.into_iter().zip(counts) {
+            let count = count as u32;
             if count != *reported {
-                let count = count.wrapping_sub(core::mem::replace(reported, count));
+                let new = count.wrapping_sub(core::mem::replace(reported, count));
+                let count = u64::from(new);
                 return Some(Event::Rejected { reason, count });
             }
         }
