@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::error::Error;
 use clap::{Arg, ArgMatches, Args as ClapArgs, Command, FromArgMatches};
+use headway_answer::check;
 use headway_check::protocol::{self, Language, NotExported, Protocol};
 use headway_check::settings::{Given, Setting};
 use headway_check::{CheckError, MODELS, NamedModel};
@@ -123,7 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         None => args
             .protocol()
-            .map_err(|error| Failure::new(error).help("see headway export --help"))?,
+            .map_err(|error| check::failure(error).help("see headway export --help"))?,
     };
     let scheduler = args.file.scheduler.unwrap_or(protocol.scheduler());
     let text = protocol::export(&protocol, scheduler, args.language);
