@@ -128,6 +128,7 @@ CHECKS = [
     ("handover", {"capacity": 1}),
     ("monitor", {"processes": 3, "tokens": 1, "monitors": "0,2"}),
     ("moving-block", {"clean_start": True, "believe_old_news": True}),
+    ("stations", {"stations": "2,1", "clean_start": True}),
     ("patrol", {"processes": 2, "tokens": 1}),
     ("patrol", {"processes": 2, "tokens": 1, "ignore_moves": True}),
 ]
