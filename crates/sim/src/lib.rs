@@ -10,6 +10,7 @@ pub mod film;
 pub mod flags;
 pub mod forecast;
 pub mod moving_block;
+pub mod number;
 pub mod open_chain;
 pub mod placement;
 pub mod run;
