@@ -1,7 +1,7 @@
 # make test        what a change has to pass; CI runs it          minutes
 # make test-all    every feature, tool and number; every night    an hour
 # make soak        what takes hours: scripts/soak PART for one
-# make bench       renews docs/performance.md
+# make bench       renews docs/dev/performance.md
 # make test PART=check runs one crate's tests and lints; PART=none lists the parts.
 .PHONY: test test-all bench soak proof firmware python site packages
 

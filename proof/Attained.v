@@ -1,6 +1,6 @@
 (** * The bounds are attained
 
-    The initial states of [docs/worst-case.md] under "Attained": all tokens rest at
+    The initial states of [docs/research/worst-case.md] under "Attained": all tokens rest at
     one process, and the counters are chosen. *)
 
 From Coq Require Import List ZArith Lia Bool.

@@ -1,7 +1,7 @@
 (** * The cycle time is max(n/m, d), and states repeat
 
     With room, every process releases m tokens in n rounds; in a jam, every process
-    releases one token in d rounds ([docs/forecast.md]). Either way the state repeats
+    releases one token in d rounds ([docs/research/forecast.md]). Either way the state repeats
     from some round on. *)
 
 From Coq Require Import List ZArith Lia Bool.

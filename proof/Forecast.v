@@ -1,6 +1,6 @@
 (** * The state after any round, without simulating
 
-    [docs/forecast.md] as functions that run: release times are the maximum of the
+    [docs/research/forecast.md] as functions that run: release times are the maximum of the
     closed form, and the state after round t is read off them. [forecast_is_run]
     says that this is the state after t rounds. *)
 

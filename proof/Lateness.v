@@ -1,6 +1,6 @@
 (** * Theorems 2 and 3 on the unrolled ring, equal visits, and the jam
 
-    [docs/worst-case.md]: how much later than the last rest a state is
+    [docs/research/worst-case.md]: how much later than the last rest a state is
     legitimate, and the slowest of all. *)
 
 From Coq Require Import ZArith Lia Bool.

@@ -18,7 +18,7 @@
     Steps are relations, which cannot be run; [MovingRing.v] has the moving block by messages
     as functions, which the Rust code is compared with. The last theorem is about one state, and says neither that the news becomes
     fresh nor that the token moves: that all tokens go on for ever is proved on paper
-    only, in [docs/moving-block.md], theorem 2. *)
+    only, in [docs/research/moving-block.md], theorem 2. *)
 
 From Coq Require Import ZArith Lia.
 Local Open Scope Z_scope.

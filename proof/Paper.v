@@ -22,7 +22,7 @@
     - Section 3 (the open chain)        not formalized: false for d = 1 (erratum 11), tested
     - Figure 6 and lemma of section 6   not formalized: false as printed (errata 1 to 4); the
                                         corrected program is checked over all states of small
-                                        rings, docs/unknown-size.md
+                                        rings, docs/research/unknown-size.md
     - Section 5.2 (other models)        not formalized, but for a protocol without lock-step
                                         at the end of this file *)
 
@@ -129,7 +129,7 @@ Section Verification.
     exists T, forall t, T <= t -> legitimate d programs (after t) m = true.
   Proof. exact (convergence d programs start m ring). Qed.
 
-  (** ** Beyond the paper: the exact time, in place of O(n³) (docs/worst-case.md) *)
+  (** ** Beyond the paper: the exact time, in place of O(n³) (docs/research/worst-case.md) *)
 
   Theorem last_rest : feasible d programs m ->
     forall t, rests (after t) -> t <= worst_last_rest m d (widest_gap programs).
@@ -179,7 +179,7 @@ Proof. exact claim6_as_printed. Qed.
 (** ** Without lock-step (section 5.2, point (iv), in another way than the paper's)
 
     The moving block by messages, from a clean start: a distance of at least d stays so, with a
-    token under way counted at both ends (docs/moving-block.md, theorem 1). [run] is any
+    token under way counted at both ends (docs/research/moving-block.md, theorem 1). [run] is any
     sequence of actions of single processes, as functions that the Rust code is compared with. *)
 Theorem moving_block : forall n m d, (0 < n)%Z -> (0 < m)%Z -> forall places, (0 <= d)%Z ->
   (forall k, d <= MovingRing.from n m (MovingRing.placed n places) (k + 1)

@@ -1,6 +1,6 @@
 (** * Release times: the unrolled ring, and lemma 1
 
-    An [execution] is a run seen on a line, as in [docs/forecast.md]: position x
+    An [execution] is a run seen on a line, as in [docs/research/forecast.md]: position x
     stands for process x mod n, and the tokens are numbered from the front. The
     one thing we count is [passed t x], the number of the first token that has
     not been released from x by the end of round t. The theory needs no states

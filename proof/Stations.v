@@ -21,7 +21,7 @@
       same station, or in stations at least d apart.
 
     Steps are relations, which cannot be run. That work goes on for ever is not said here:
-    docs/stations.md. *)
+    docs/research/stations.md. *)
 
 From Coq Require Import ZArith Lia.
 Local Open Scope Z_scope.

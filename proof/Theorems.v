@@ -1,7 +1,7 @@
 (** * The theorems about rings
 
     Everything here is about lists of processes and [round]; the arguments are in
-    the files about the unrolled ring. The names are those of [docs/proof.md]. *)
+    the files about the unrolled ring. The names are those of [docs/research/proof.md]. *)
 
 From Coq Require Import List ZArith Lia Bool.
 From Headway Require Import Ring Legitimate ReleaseTimes WorstCase Lateness Unroll Closure Bound.

@@ -1,6 +1,6 @@
 (** * Every run of a ring is an execution on the line
 
-    [docs/forecast.md], "Unrolling the ring": position x stands for process
+    [docs/research/forecast.md], "Unrolling the ring": position x stands for process
     x mod n. *)
 
 From Coq Require Import List ZArith Lia Bool.

@@ -1,6 +1,6 @@
 (** * Theorem 1 on the unrolled ring: the worst case over all initial states
 
-    [docs/worst-case.md], lemmas 2 and 3 and theorem 1. *)
+    [docs/research/worst-case.md], lemmas 2 and 3 and theorem 1. *)
 
 From Coq Require Import ZArith Lia Bool.
 From Headway Require Import ReleaseTimes.

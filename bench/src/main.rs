@@ -5,7 +5,7 @@
 //! Arguments choose areas by name (`cargo run --release -p headway-bench ring`);
 //! without any, all are measured but those of the service, whose name is `fleet`: an operator
 //! installs what `--profile dist` builds. The table is printed, kept in `bench/results.json`, and
-//! shown with charts in `docs/performance.md`; `draw` writes that from what is kept.
+//! shown with charts in `docs/dev/performance.md`; `draw` writes that from what is kept.
 
 mod chart;
 mod check;

@@ -1,4 +1,4 @@
-//! docs/performance.md: the latest figures of every area as tables and charts.
+//! docs/dev/performance.md: the latest figures of every area as tables and charts.
 //!
 //! What was measured last stays in `bench/results.json`, so that one area can be
 //! measured alone. The document and the charts are written from that file.
@@ -74,10 +74,10 @@ pub(crate) fn write() -> io::Result<()> {
 
 /// The document and the charts, by name.
 fn files(rows: &[Measured]) -> io::Result<Vec<(String, String)>> {
-    let document = std::fs::read_to_string(path("docs/performance.md"))?;
+    let document = std::fs::read_to_string(path("docs/dev/performance.md"))?;
     let Some((by_hand, _)) = document.split_once(BEGIN) else {
         let missing = format!(
-            "docs/performance.md: expected the line {}",
+            "docs/dev/performance.md: expected the line {}",
             BEGIN.trim_end()
         );
         return Err(io::Error::other(missing));
@@ -91,12 +91,12 @@ fn files(rows: &[Measured]) -> io::Result<Vec<(String, String)>> {
             .collect();
         let chart = format!("images/performance-{name}.svg");
         text += &format!(
-            "\n## {title}\n\n![{title}: how far within its goal each row is]({chart})\n\n"
+            "\n## {title}\n\n![{title}: how far within its goal each row is](../{chart})\n\n"
         );
         text += &markdown(&shown);
         files.push((format!("docs/{chart}"), chart::draw(title, &shown)));
     }
-    files.push(("docs/performance.md".to_owned(), text));
+    files.push(("docs/dev/performance.md".to_owned(), text));
     Ok(files)
 }
 
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_missed_goal_is_explained() {
-        let document = std::fs::read_to_string(path("docs/performance.md")).expect("it");
+        let document = std::fs::read_to_string(path("docs/dev/performance.md")).expect("it");
         let (by_hand, _) = document.split_once(BEGIN).expect("its beginning");
         let rows = load().expect("rows");
         let missed = rows.iter().filter(|row| row.row.met() == Some(false));

@@ -14,7 +14,7 @@ from ._ring import Ring
 
 
 class Protocol:
-    """A protocol in the language of docs/protocols.md."""
+    """A protocol in the language of docs/research/protocols.md."""
 
     def __init__(self, text: str, name: str = "protocol") -> None:
         self.text = word("text", text)

@@ -93,7 +93,11 @@ fn miscounted(paper: &str) -> Option<&'static str> {
     let errata = format!("{} errata", items(paper, "\n## Errata\n"));
     let words = ["six", "seven", "eight", "nine"];
     let remarks = words[items(paper, "\n## Remarks\n") - 6];
-    let documents = ["PAPER.md", "docs/results.md", "docs/verified.md"];
+    let documents = [
+        "PAPER.md",
+        "docs/research/results.md",
+        "docs/dev/verified.md",
+    ];
     documents.into_iter().find(|document| {
         let text = read(document).to_lowercase();
         !text.contains(&errata) || !text.contains(&format!("{remarks} remarks"))

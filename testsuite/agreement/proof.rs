@@ -340,7 +340,7 @@ fn not_proved(document: &str) -> Option<String> {
 
 #[test]
 fn the_document_names_theorems_that_are_proved() {
-    let document = read("docs/proof.md");
+    let document = read("docs/research/proof.md");
     assert_eq!(not_proved(&document), None);
     let rows = |text: &str| text.matches(".v` |").count();
     assert!(rows(&document) > 20, "{}", rows(&document));
@@ -395,7 +395,11 @@ fn documents_count_the_theorems() {
     let asked = read("proof/Assumptions.v")
         .matches("\nPrint Assumptions ")
         .count();
-    for document in ["README.md", "docs/proof.md", "docs/verified.md"] {
+    for document in [
+        "README.md",
+        "docs/research/proof.md",
+        "docs/dev/verified.md",
+    ] {
         let counted = read(document).contains(&format!("{asked} theorems"));
         assert!(counted, "{document}: {asked} theorems");
     }

@@ -3,7 +3,7 @@
 //! algorithm in Section 6 we conjecture the answer is negative."
 //!
 //! There is one where m and a bound on n are known: `shortest-lap` only times tokens, and
-//! converges from every state at any number of processes (docs/unknown-size.md). So does
+//! converges from every state at any number of processes (docs/research/unknown-size.md). So does
 //! the same with epochs, and so does `hop-count`, with tokens that carry data. Adopting
 //! every lap, the style of section 6, does not.
 
@@ -30,7 +30,7 @@ fn ring(processes: usize, tokens: u32, program: Program, at: &[usize]) -> Case {
     Case { ring, tokens }
 }
 
-/// The bounds of docs/unknown-size.md on the rounds to converge.
+/// The bounds of docs/research/unknown-size.md on the rounds to converge.
 fn bound(case: &Case, program: Program, limit: u32) -> u64 {
     let (n, m, t) = (
         case.ring.len() as u64,
@@ -333,7 +333,7 @@ fn in_a_jam_rests_are_passed_on_and_gaps_become_equal() {
     }
 }
 
-/// The state of the proof of theorem 4 in docs/unknown-size.md: process 0 is A, and B, `hops`
+/// The state of the proof of theorem 4 in docs/research/unknown-size.md: process 0 is A, and B, `hops`
 /// ahead, has just released token 0 with the estimate d + 1. Token j arrives at B in round
 /// `due(j)`.
 fn to_and_fro(case: &Case, hops: u32) -> Configuration {

@@ -10,7 +10,7 @@
 
 /// The examples of the guide for embedded engineers compile and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/guides/embedded.md")]
+#[doc = include_str!("../../docs/embedded.md")]
 struct EmbeddedGuide;
 
 pub mod documents;

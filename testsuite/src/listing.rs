@@ -1,5 +1,5 @@
 //! The listings of figures 3 and 6, line by line, as section 4 executes them, and
-//! the programs of docs/unknown-size.md as variations of figure 6.
+//! the programs of docs/research/unknown-size.md as variations of figure 6.
 //!
 //! A *global step* lets every process execute one line, all in unison: line 1
 //! everywhere, then line 2 everywhere. Here a process does assign to its

@@ -1,7 +1,7 @@
 //! The worst case over all initial states, in closed form.
 //!
 //! The paper sketches a bound of O(n³). It is linear and known exactly; the proof is in
-//! `docs/worst-case.md` of the repository.
+//! `docs/research/worst-case.md` of the repository.
 
 use crate::units::Round;
 
@@ -84,7 +84,7 @@ pub fn widest_gap(
 /// corners are those of [`worst_last_rest`]: with d = 1 or a lone token, max(g, d)
 /// counts as d.
 ///
-/// Theorem 3 of `docs/worst-case.md`; found by exhaustive checking of all 30,690
+/// Theorem 3 of `docs/research/worst-case.md`; found by exhaustive checking of all 30,690
 /// placements of delays with n ≤ 13, m ≤ 5 and d ≤ 8 that fit.
 ///
 /// ```

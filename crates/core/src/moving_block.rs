@@ -18,7 +18,7 @@
 //! token, in turn, regardless.
 //!
 //! A moving block is the case of one process a station of [`stations`](crate::stations).
-//! docs/moving-block.md has the proofs.
+//! docs/research/moving-block.md has the proofs.
 
 /// What a process knows of the tokens ahead of it.
 ///

@@ -25,7 +25,7 @@
 //! Numbers do not wrap round; who receives them from elsewhere must refuse those close to
 //! the largest. A fence for a resource must be another number.
 //!
-//! docs/stations.md has the rule as a whole and its proof, `proof/Stations.v` the same
+//! docs/research/stations.md has the rule as a whole and its proof, `proof/Stations.v` the same
 //! machine-checked.
 
 use crate::moving_block::Ahead;

@@ -1,5 +1,5 @@
 //! When a node of a ring of moving blocks releases a token, and the patrol: the rules of
-//! [`headway_core::moving_block`] (docs/moving-block.md), on what the neighbours have told.
+//! [`headway_core::moving_block`] (docs/research/moving-block.md), on what the neighbours have told.
 //!
 //! A node's values, what it has heard of its predecessor's, its news and the patrol travel
 //! in one datagram, and a neighbour hears all of it at once. A hand-over is repeated with

@@ -1,5 +1,5 @@
 //! A ring of the moving block: tokens handed over by acknowledged messages, news that
-//! comes late or gets lost, under any schedule (docs/moving-block.md).
+//! comes late or gets lost, under any schedule (docs/research/moving-block.md).
 
 use std::collections::VecDeque;
 

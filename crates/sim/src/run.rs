@@ -106,7 +106,7 @@ impl Run {
     ///
     /// Delays and relays: the proved worst case. One process that measures: there is
     /// no closed form; twenty times the longest measurement is far beyond anything seen.
-    /// More of them: 4n times that, likewise (docs/unknown-size.md has proved bounds).
+    /// More of them: 4n times that, likewise (docs/research/unknown-size.md has proved bounds).
     pub fn patience(&self) -> Round {
         let n = self.ring.len() as u64;
         let tokens = self.start.tokens();

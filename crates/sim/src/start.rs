@@ -176,7 +176,7 @@ pub fn spaced(ring: &Ring, tokens: u32) -> Configuration {
 /// most d apart, on a delay that has just started to count. In both a token rests latest of
 /// all, too. Where two delays are so near to each other that the first still counts long
 /// after the second has held a token up, they are piled there (theorem 3 of
-/// `docs/worst-case.md`); a token rests latest of all if delays are at most d apart.
+/// `docs/research/worst-case.md`); a token rests latest of all if delays are at most d apart.
 pub fn worst(ring: &Ring, tokens: u32) -> Option<Configuration> {
     let (n, m, d) = (ring.len(), u64::from(tokens), ring.separation());
     let hops = d.hops() as usize;

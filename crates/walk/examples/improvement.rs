@@ -1,5 +1,5 @@
 //! What the search gains over the tour of a spanning tree: the table in
-//! docs/walks.md.
+//! docs/research/walks.md.
 //!
 //! ```sh
 //! cargo run --release -p headway-walk --example improvement            # all

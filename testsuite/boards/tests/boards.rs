@@ -54,7 +54,7 @@ fn eight_boards_with_keys_on_every_link() {
 
 /// A row of the guide's table: what it states for a program.
 fn stated(row: &str) -> Vec<f64> {
-    let guide = std::fs::read_to_string(root().join("docs/guides/embedded.md")).expect("the guide");
+    let guide = std::fs::read_to_string(root().join("docs/embedded.md")).expect("the guide");
     let line = guide
         .lines()
         .find(|line| line.starts_with(&format!("| {row} |")));

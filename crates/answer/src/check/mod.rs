@@ -130,7 +130,7 @@ pub fn failure(error: CheckError) -> Failure {
 /// What is wrong with a protocol file, whose text this is, and where.
 pub fn in_protocol(path: &Path, text: &str, error: &ProtocolError) -> Failure {
     Failure::in_text(path, text, error.line, error.column, &error.says)
-        .help("docs/protocols.md describes the language")
+        .help("docs/research/protocols.md describes the language")
 }
 
 /// What to do about a protocol file, whose text this is, that cannot be checked.

@@ -31,7 +31,7 @@ const MAX_PROCESSES: usize = 9;
 const MAX_SEPARATION: u32 = 3;
 const MAX_NUMBER: u32 = 3;
 
-/// A part of the rule (docs/stations.md), to be left out: to show what it is for.
+/// A part of the rule (docs/research/stations.md), to be left out: to show what it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ingredient {
     /// What is over counts only for one's own number or a smaller one.

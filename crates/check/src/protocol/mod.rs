@@ -15,7 +15,7 @@
 //!
 //! A file is parsed (`parse`), instantiated (`build`: parameters, graph and ranges become
 //! constants) and compiled to tables (`model`), which the engines explore like any other
-//! model. docs/protocols.md describes the language.
+//! model. docs/research/protocols.md describes the language.
 
 mod ast;
 mod build;

@@ -521,7 +521,10 @@ fn the_default_scheduler_is_one() {
     let ends = format!("[default: {default}]");
     assert!(told.iter().all(|help| help.ends_with(&ends)), "{told:?}");
 
-    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/protocols.md");
+    let document = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/research/protocols.md"
+    );
     let document = std::fs::read_to_string(document).unwrap();
     assert!(document.contains(&format!("| `scheduler {default}` | the default;")));
 }

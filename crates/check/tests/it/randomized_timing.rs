@@ -3,7 +3,7 @@
 //!
 //! The expected rounds to legitimacy are those of a Markov chain. They are computed here
 //! in fractions for the smallest rings and as intervals with a certificate beyond, and
-//! compared with Storm. docs/unknown-size.md has the table and why it is slow.
+//! compared with Storm. docs/research/unknown-size.md has the table and why it is slow.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

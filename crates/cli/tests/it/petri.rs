@@ -211,7 +211,7 @@ fn tina_dot_and_pictures() {
     place.refused(&[(workshop, why)]);
 }
 
-/// The demonstration of docs/petri.md.
+/// The demonstration of docs/research/petri.md.
 #[test]
 fn minor_rings_recover_where_monitors_do_not() {
     let place = place();
@@ -353,7 +353,7 @@ fn help_examples_work() {
 #[test]
 fn the_guide_is_true() {
     let place = Place::with_examples();
-    let guide = read("docs/petri.md");
+    let guide = read("docs/research/petri.md");
     let mut said = String::new();
     let mut tried = 0;
     let commands = guide

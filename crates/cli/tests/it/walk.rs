@@ -278,11 +278,11 @@ fn a_network_in_pieces_and_its_largest_piece() {
     ]);
 }
 
-/// Every command of docs/walks.md, in order, in one folder.
+/// Every command of docs/research/walks.md, in order, in one folder.
 #[test]
 fn the_guide_works() {
     let place = Place::with_examples();
-    let guide = read("docs/walks.md");
+    let guide = read("docs/research/walks.md");
     let mut tried = 0;
     let mut in_shell = false;
     for line in guide.lines().map(str::trim) {

@@ -6,7 +6,7 @@
 //! that others have stretched says too much. It lowers its separation whenever a lap
 //! says so, and raises it with care: only if two laps in a row took the same time and
 //! some tokens still arrived closer together than that time allows. In a jam laps are
-//! long, but tokens arrive evenly. `docs/unknown-size.md` proves that it brings
+//! long, but tokens arrive evenly. `docs/research/unknown-size.md` proves that it brings
 //! tokens apart from every state, and in how many rounds; estimates may stay too low.
 
 use crate::{Measuring, Process};

@@ -2,7 +2,7 @@
 //!
 //! It uses the shortest lap of this epoch and of the one before. In the end every
 //! process believes in ⌊n/m⌋, where `shortest-lap` may be content with less.
-//! `docs/unknown-size.md` proves that it converges from every state, and in how many
+//! `docs/research/unknown-size.md` proves that it converges from every state, and in how many
 //! rounds.
 
 use core::num::NonZeroU32;

@@ -63,7 +63,7 @@ export const STEPS = [
       { label: "Every sixth", settings: { processes: 30, tokens: 4, separation: 6, delays: "every:6", start: "worst" }, speed: 8 },
       { label: "All delay", settings: { processes: 30, tokens: 4, separation: 6, delays: "all", start: "worst" }, speed: 8 },
     ],
-    source: "Section 5.3, convergence time; proved in docs/worst-case.md.",
+    source: "Section 5.3, convergence time; proved in docs/research/worst-case.md.",
   },
   {
     title: "One token too many",
@@ -108,7 +108,7 @@ export const STEPS = [
       { label: "The shortest lap", settings: { processes: 12, tokens: 3, program: "shortest-lap", delays: "all", start: "random", seed: 2 }, speed: 30 },
       { label: "A mix with relays", settings: { processes: 12, tokens: 3, program: "shortest-lap", delays: "at:0,1,6", start: "random", seed: 2 }, speed: 30 },
     ],
-    source: "Section 7's open question; proved in docs/unknown-size.md.",
+    source: "Section 7's open question; proved in docs/research/unknown-size.md.",
   },
   {
     title: "Tokens that count their hops",
@@ -122,7 +122,7 @@ export const STEPS = [
       { label: "Three count", settings: { processes: 12, tokens: 3, program: "hop-count", delays: "at:0,1,6", start: "random", seed: 2 }, speed: 12 },
       { label: "Strike it now", fault: "scramble" },
     ],
-    source: "docs/unknown-size.md.",
+    source: "docs/research/unknown-size.md.",
   },
   {
     title: "Nobody in step",
@@ -151,7 +151,7 @@ export const STEPS = [
       { label: "Any state, false news included", settings: { processes: 25, tokens: 4, separation: 6, program: "moving-block", start: "random", seed: 7 } },
       { label: "No slack: it stands", settings: { processes: 24, tokens: 4, separation: 6, program: "moving-block", start: "spaced" } },
     ],
-    source: "docs/moving-block.md.",
+    source: "docs/research/moving-block.md.",
   },
   {
     title: "Not a ring at all",

@@ -1,4 +1,4 @@
-//! The datagrams printed in docs/node.md are what the code writes and reads.
+//! The datagrams printed in docs/dev/node.md are what the code writes and reads.
 
 use headway_node::wire::{self, Header, Layout, Released, field};
 use headway_node::{Key, Rejected, RingId, Rule};
@@ -102,7 +102,7 @@ fn printed(document: &str, name: &str) -> Vec<u8> {
         .split(&heading)
         .nth(1)
         .and_then(|rest| rest.split("```").nth(1))
-        .unwrap_or_else(|| panic!("docs/node.md has no {heading}"));
+        .unwrap_or_else(|| panic!("docs/dev/node.md has no {heading}"));
     let digits: Vec<u8> = block
         .trim_start_matches("text")
         .chars()
@@ -116,8 +116,8 @@ fn printed(document: &str, name: &str) -> Vec<u8> {
 }
 
 fn document() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/node.md");
-    std::fs::read_to_string(path).expect("docs/node.md is there")
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dev/node.md");
+    std::fs::read_to_string(path).expect("docs/dev/node.md is there")
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -336,7 +336,7 @@ impl BlockStory {
 }
 
 impl Part {
-    /// It stays so (theorem 1 of docs/moving-block.md).
+    /// It stays so (theorem 1 of docs/research/moving-block.md).
     fn legitimate_at(&self) -> Option<Round> {
         let first = self.moments.iter().position(|moment| moment.legitimate);
         first.map(|index| self.from + index as Round)

@@ -2,7 +2,7 @@
 //! initial state.
 //!
 //! Nothing is simulated: release times have a closed form (see `settle.rs` and
-//! `docs/forecast.md` of the repository), so that the last wait of every token,
+//! `docs/research/forecast.md` of the repository), so that the last wait of every token,
 //! the state in any round, and the stabilization time follow in O(n + m) time.
 //!
 //! * [`Forecast`]: one pass; when the last token stops resting, and when the ring

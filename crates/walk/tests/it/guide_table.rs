@@ -1,4 +1,4 @@
-//! The table in docs/walks.md is what `--example improvement` prints: its quickest
+//! The table in docs/research/walks.md is what `--example improvement` prints: its quickest
 //! rows are made again here.
 
 use headway_walk::network::generators::Generator;
@@ -8,7 +8,7 @@ use headway_walk::walk::tour;
 
 #[test]
 fn rows_come_out_again() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/walks.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/research/walks.md");
     let guide = std::fs::read_to_string(path).unwrap();
     for (name, generator) in [
         ("grid", Generator::Grid(10, 10)),
@@ -30,6 +30,9 @@ fn rows_come_out_again() {
             found.distance().unwrap(),
             found.bound.unwrap().distance
         );
-        assert!(guide.contains(&row), "docs/walks.md has no row {row}");
+        assert!(
+            guide.contains(&row),
+            "docs/research/walks.md has no row {row}"
+        );
     }
 }

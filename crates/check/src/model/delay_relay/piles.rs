@@ -23,7 +23,7 @@
 //! F(l, x) > F(l, x-1), and no token l + i with 1 ≤ i ≤ j *blocks* it: A(l+i) - i·d <
 //! F(l, x). After a whole turn (j = m) the own stretch adds nothing, because m·d ≤ n.
 //!
-//! **Settled.** By theorem 2 of docs/worst-case.md, the state after round t ≥ 1 is
+//! **Settled.** By theorem 2 of docs/research/worst-case.md, the state after round t ≥ 1 is
 //! legitimate exactly if nobody rests any more and every running counter fits the token
 //! ahead of it. A counter that was set at x-1 before the rest at x fits until then and
 //! misfits until round Y(x-1, k) + d - 1. So from round d - 1 on, when no initial counter

@@ -1,4 +1,4 @@
-//! Rings on which several processes measure (docs/unknown-size.md).
+//! Rings on which several processes measure (docs/research/unknown-size.md).
 
 use crate::common::asked;
 use headway_check::model::unknown_size::{self, Settings};

@@ -12,7 +12,7 @@ use crate::failure::{Failure, read_text, write_to};
 /// A protocol file and its settings.
 #[derive(ClapArgs, Clone, Debug)]
 pub(crate) struct FileFlags {
-    /// A protocol file, instead of a model: docs/protocols.md describes the language
+    /// A protocol file, instead of a model: docs/research/protocols.md describes the language
     #[arg(value_name = "FILE", value_parser = protocol_path)]
     pub(crate) file: Option<PathBuf>,
 

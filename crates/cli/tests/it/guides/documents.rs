@@ -14,13 +14,13 @@ use crate::common::{read, root, run_with_input};
 /// and `docs/operators` are read by tests of their own.
 const DOCUMENTS: &[&str] = &[
     "crates/cli/README.md",
-    "docs/check.md",
+    "docs/research/check.md",
     "docs/dashboard.md",
-    "docs/forecast.md",
-    "docs/node.md",
-    "docs/petri.md",
-    "docs/walks.md",
-    "docs/worst-case.md",
+    "docs/research/forecast.md",
+    "docs/dev/node.md",
+    "docs/research/petri.md",
+    "docs/research/walks.md",
+    "docs/research/worst-case.md",
 ];
 
 /// Commands that are not run, because they end by Ctrl-C only.

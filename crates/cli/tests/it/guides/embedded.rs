@@ -88,7 +88,7 @@ fn a_blinking_ring_by_the_guide() {
     if let Err(why) = found.and_then(|()| tools::program(&["cc"], "gcc").map(drop)) {
         return tools::skip(test, &why);
     }
-    let guide = fs::read_to_string(root().join("docs/guides/embedded.md")).expect("the guide");
+    let guide = fs::read_to_string(root().join("docs/embedded.md")).expect("the guide");
     let folder = tempfile::tempdir().expect("a folder");
     prepare(folder.path());
     let mut commands = 0;

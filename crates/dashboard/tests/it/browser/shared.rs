@@ -403,7 +403,7 @@ pub(crate) fn the_page_needs_no_server(browser: &mut Browser, _: &str) -> Done {
 
 /// Every exercise of the handout opens, and its answer is what the page shows.
 pub(crate) fn exercises_have_the_right_answers(browser: &mut Browser, base: &str) -> Done {
-    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/teaching.md");
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/research/teaching.md");
     let text = std::fs::read_to_string(text).map_err(|error| error.to_string())?;
     let mut opened = 0;
     for exercise in text.split("\n**").skip(1) {

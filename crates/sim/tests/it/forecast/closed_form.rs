@@ -1,4 +1,4 @@
-//! The closed form as it stands in docs/forecast.md, and with wrong coefficients.
+//! The closed form as it stands in docs/research/forecast.md, and with wrong coefficients.
 
 use headway_core::{Configuration, Ring, Round};
 use headway_sim::seed::{Purpose, Random};

@@ -115,7 +115,7 @@ fn distribute(
 }
 
 /// How much later than `last_rest` + 1 the full predicate can be met, exactly
-/// (docs/worst-case.md, theorem 2), over every state of small rings.
+/// (docs/research/worst-case.md, theorem 2), over every state of small rings.
 #[test]
 fn lateness_of_the_full_predicate() {
     for n in 2..=pick(6, 7, 7) {

@@ -1,4 +1,4 @@
-//! The moving block under any schedule: what docs/moving-block.md proves.
+//! The moving block under any schedule: what docs/research/moving-block.md proves.
 
 use std::ops::ControlFlow;
 
