@@ -111,43 +111,100 @@ fn dependencies() -> Dependencies {
         .collect()
 }
 
-/// The picture in the language of Mermaid, without arrows that follow from others.
-fn picture(all: &Dependencies) -> String {
+/// The parts of the picture, the top one first, and their crates.
+const PARTS: [(&str, &[&str]); 4] = [
+    ("front", &["answer", "cli", "dashboard", "page"]),
+    ("study", &["check", "draw", "lab", "petri", "sim", "walk"]),
+    ("fleet", &["service"]),
+    ("protocol", &["core", "node", "stage"]),
+];
+
+/// What something is built on, without what follows from the others.
+fn reduced(all: &Dependencies) -> Dependencies {
     let reaches = |from: &str, to: &str| {
-        let mut open = vec![from];
+        let (mut open, mut seen) = (vec![from], BTreeSet::new());
         while let Some(at) = open.pop() {
-            if at == to {
-                return true;
+            if seen.insert(at) {
+                open.extend(all[at].iter().map(String::as_str));
             }
-            open.extend(all[at].iter().map(String::as_str));
         }
-        false
+        seen.contains(to)
     };
-    let mut lines = vec!["graph TD".to_owned()];
+    let needed = |uses: &BTreeSet<String>| {
+        let follows = |to: &String| uses.iter().any(|other| other != to && reaches(other, to));
+        uses.iter().filter(|to| !follows(to)).cloned().collect()
+    };
+    let entries = all.iter();
+    entries
+        .map(|(name, uses)| (name.clone(), needed(uses)))
+        .collect()
+}
+
+fn part(name: &str) -> &'static str {
+    let name = if name == "headway" { "cli" } else { name };
+    let part = PARTS.iter().find(|(_, crates)| crates.contains(&name));
+    part.unwrap_or_else(|| panic!("PARTS in architecture.rs misses the crate {name}"))
+        .0
+}
+
+/// The picture in the language of Mermaid. The boards are a workspace of their own.
+fn picture(all: &Dependencies) -> String {
+    let mut parts = Dependencies::new();
     for (name, uses) in all {
-        for to in uses {
-            if !uses.iter().any(|other| other != to && reaches(other, to)) {
-                lines.push(format!("    {name} --> {to}"));
-            }
-        }
+        let from = part(name);
+        let others = uses.iter().map(|to| part(to)).filter(|&to| to != from);
+        parts
+            .entry(from.to_owned())
+            .or_default()
+            .extend(others.map(str::to_owned));
     }
+    let parts = reduced(&parts);
+    let mut lines = vec!["graph TD".to_owned()];
+    for (name, crates) in PARTS {
+        if name == "protocol" {
+            lines.push("    boards[\"boards: firmware\"]".to_owned());
+        }
+        lines.push(format!("    {name}[\"{name}: {}\"]", crates.join(", ")));
+    }
+    for (name, _) in PARTS {
+        lines.extend(parts[name].iter().map(|to| format!("    {name} --> {to}")));
+    }
+    lines.push("    boards --> protocol".to_owned());
     lines.join("\n")
 }
 
+/// The crates whose row of the map does not begin with what they are built on.
+fn wrong_rows(text: &str, all: &Dependencies) -> Vec<String> {
+    let rows = reduced(all).into_iter().map(|(name, uses)| {
+        let name = if name == "headway" { "cli" } else { &name };
+        let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
+        let uses = match uses.len() {
+            0 => "nothing".to_owned(),
+            _ => uses.join(", "),
+        };
+        format!("| `crates/{name}` | {uses} |")
+    });
+    rows.filter(|row| !text.contains(row)).collect()
+}
+
 #[test]
-fn the_picture_is_the_workspace() {
+fn the_picture_and_the_map_are_the_workspace() {
     let all = dependencies();
     let drawn = picture(&all);
     let text = read("ARCHITECTURE.md");
     let shown = text.contains(&format!("```mermaid\n{drawn}\n```\n"));
     assert!(shown, "the picture in ARCHITECTURE.md should be\n{drawn}");
-    // Counter-test: a dependency less is another picture.
+    assert_eq!(wrong_rows(&text, &all), Vec::<String>::new());
+    assert!(read("firmware/node/Cargo.toml").contains("headway-node"));
+    // Counter-test: a dependency more or less is another picture, or another row.
+    let mut more = all.clone();
+    more.entry("service".to_owned())
+        .or_default()
+        .insert("draw".to_owned());
+    assert_ne!(picture(&more), drawn);
+    assert_eq!(wrong_rows(&text, &more).len(), 1);
     let mut less = all.clone();
-    let (_, uses) = less
-        .iter_mut()
-        .find(|(_, uses)| uses.len() == 1)
-        .expect("a crate");
-    uses.clear();
+    less.insert("service".to_owned(), BTreeSet::new());
     assert_ne!(picture(&less), drawn);
 }
 
