@@ -179,7 +179,7 @@ fn worst_cases_follow_the_closed_forms() {
     assert_eq!(checked, expected as u64);
 }
 
-/// The state that attains the closed form in docs/research/check.md does.
+/// The state of theorem 3 in docs/research/worst-case.md attains the bound.
 #[test]
 fn the_slow_counter_is_attained() {
     for d in 4..=8_u32 {

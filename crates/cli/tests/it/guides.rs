@@ -18,12 +18,11 @@ use text::{Step, fits, steps};
 
 /// Guides whose commands are run and compared with what they print; `embedded` and `operators`
 /// follow the others.
-const GUIDES: [&str; 5] = [
+const GUIDES: [&str; 4] = [
     "README.md",
     "docs/tutorial.md",
     "docs/operators/plan.md",
     "docs/research/README.md",
-    "docs/research/petri-nets.md",
 ];
 
 /// A directory to try commands in, with the examples of the repository.
