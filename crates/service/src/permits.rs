@@ -127,13 +127,17 @@ impl Permits {
         }
     }
 
-    /// The node has left its ring: permits in use last as long as they would have. What was in
+    /// The node has left its ring: permits in use last as long as they would have, but a
+    /// client that was not told of its permit waits for one of the next ring. What was in
     /// use before a restart is not granted again: nobody here knows how much of its time is over,
     /// and the ring may have waited for its end already. Nothing more is said to its holder, and
     /// this node says that it uses nothing only when what was said before is over.
     pub(crate) fn handle_left(&mut self, now: Duration) {
         self.changes += 1;
         self.unused.clear();
+        for holder in self.give_up_untold(now) {
+            self.ask(now, holder);
+        }
         for entry in std::mem::take(&mut self.remembered) {
             // What ran before the restart was ended then, and who was not told knows nothing.
             let untold = entry.holder.is_fleetlock() && !entry.collected;
@@ -211,17 +215,14 @@ impl Permits {
         self.end(now, grant.token, Outcome::Released);
     }
 
-    /// Ends the permits of clients that have not been told of them.
-    pub(crate) fn give_up_untold(&mut self, now: Duration) {
+    /// Ends the permits of clients that have not been told of them. These clients.
+    pub(crate) fn give_up_untold(&mut self, now: Duration) -> Vec<Holder> {
         let untold = |permit: &&Permit| permit.holder.is_fleetlock() && !permit.collected;
-        let untold: Vec<u32> = self
-            .permits()
-            .filter(untold)
-            .map(|permit| permit.grant.token)
-            .collect();
-        for token in untold {
-            self.end(now, token, Outcome::Released);
+        let untold: Vec<_> = self.permits().filter(untold).cloned().collect();
+        for permit in &untold {
+            self.end(now, permit.grant.token, Outcome::Released);
         }
+        untold.into_iter().map(|permit| permit.holder).collect()
     }
 
     /// The command has ended.

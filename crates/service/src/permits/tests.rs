@@ -359,6 +359,21 @@ fn permits_of_a_ring_that_was_left_last_as_long_as_they_would_have() {
     assert_eq!(permits.permits().count(), 0);
 }
 
+/// Who begins by a ring that was left would be near somebody who began by it and has left it, too.
+#[test]
+fn a_client_that_was_not_told_of_its_permit_waits_for_one_of_the_next_ring() {
+    let mut permits = start(RULES, Ledger::default());
+    for (token, id) in [(0, "told"), (1, "untold")] {
+        assert!(permits.ask(s(0), fleet(id)));
+        permits.handle_granted(s(1), grant(token, 7), s(1));
+    }
+    assert_eq!(permits.collect(&fleet("told")), Some(true));
+    permits.handle_left(s(2));
+    assert!(permits.of(&fleet("told")).is_some());
+    assert_eq!(permits.collect(&fleet("untold")), None);
+    assert!(waits(&permits, &fleet("untold")));
+}
+
 #[test]
 fn a_command_that_was_asked_for_is_wanted_under_new_rules_too() {
     let mut permits = start(RULES, Ledger::default());
