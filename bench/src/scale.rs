@@ -1,6 +1,6 @@
 //! Large rings of moving blocks on virtual time with the real machine: how long they take to
 //! recover, how long a node waits for a permit, what they send and what they need. The
-//! figures of docs/scale.md; it takes many minutes, so it is measured only if asked for.
+//! figures of docs/dev/performance.md; it takes many minutes, so it is measured only if asked for.
 
 use std::time::{Duration, Instant};
 
