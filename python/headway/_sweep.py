@@ -160,7 +160,7 @@ def experiment(
     path = os.fspath(name)
     if text is None and not any(c in path for c in "./\\"):
         raise _headway.HeadwayError(
-            f"there is no experiment '{path}'\nhelp: expected {', '.join(_headway.EXPERIMENTS)}, or the path of a "
+            f"unknown experiment '{path}'\nhelp: expected {', '.join(_headway.EXPERIMENTS)}, or the path of a "
             "sweep file (with a dot or a slash in it)"
         )
     of = _headway.Sweep.parse(path, read(path) if text is None else text, *size)

@@ -102,7 +102,7 @@ IMPOSSIBLE = [
     (lambda: headway.walk(nx.cycle_graph(5), longest=4), "longest only has a meaning", 'method="exact"'),
     (lambda: petri.Net("<pnml"), "pnml:1", None),
     (lambda: petri.Net("hello"), "pnml:1", "expected a net in PNML"),
-    (lambda: petri.Net.of_ring(headway.Ring(12, 3, 3)).marked({"nowhere": 3}), "there is no such place", None),
+    (lambda: petri.Net.of_ring(headway.Ring(12, 3, 3)).marked({"nowhere": 3}), "no such place", None),
     (lambda: petri.Net.of_ring(headway.Ring(12, program="measure")), "measure", 'program="fixed"'),
     (lambda: petri.Net.of_ring(headway.Ring(12, 3, 3)).separate(99), "cannot be 99 places apart", "give separation=4 or less"),
     (lambda: headway.sweep(tokens="x+"), "tokens", None),
@@ -112,7 +112,7 @@ IMPOSSIBLE = [
     (lambda: headway.sweep(tokens=2, rows="all"), "expected cells or samples", None),
     (lambda: headway.sweep("x.toml", tokens=2), "tokens contradicts x.toml", "drop tokens"),
     (lambda: headway.sweep(tokens=2, parts=3), "parts only has a meaning", None),
-    (lambda: headway.experiment("papers"), "there is no experiment 'papers'", "expected paper"),
+    (lambda: headway.experiment("papers"), "unknown experiment 'papers'", "expected paper"),
     (lambda: headway.sweep(tokens=2, samples=1).ring(5, 0), "there is no ring of cell 5", None),
     (lambda: headway.Ring(12).run().positions, "were not kept", "record=True"),
 ]

@@ -34,7 +34,7 @@ pub(crate) fn listen() {
         if again || !somebody || works() {
             crate::partial::remove();
             crate::report::screen::close();
-            crate::failure::remark("stopped: there is nothing to show yet");
+            crate::failure::remark("stopped: nothing to show yet");
             std::process::exit(130);
         }
     });

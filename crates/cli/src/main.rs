@@ -22,29 +22,28 @@ mod schemas;
 
 use failure::{Answer, Failure};
 
-const ABOUT: &str = "Keep m circulating tokens at least d hops apart on a ring of n processes, \
-moving every round, fair, and recovering from any state.";
+const ABOUT: &str = "Keep m tokens at least d hops apart while they circulate on a ring of n processes: \
+no coordinator, equal turns, recovery from any state.";
 
 const EXAMPLES: &str = "\
 Examples:
-  headway                                  a scrambled ring of 24 pulls itself together
+  headway                                  a scrambled ring of 24 recovers
   headway --processes 30 --watch           one of 30, animated (run is the default)
-  headway run --start worst --delays 1     the slowest start there is
-  headway forecast --at 1000000000000      the state after a million million rounds
-  headway chain                            the open system that explains the idea
+  headway run --start worst --delays 1     the slowest initial state
+  headway forecast --at 1000000000000      the state after round 10^12
+  headway chain                            the open chain that explains the idea
   headway experiment paper                 the paper's graphs, with verdicts
   headway walk --generate grid:4x5         a ring over a network, tokens apart in it
-  headway plan groups.txt                  who may not restart together, in what order
+  headway plan groups.txt                  a ring order that keeps replicas apart
   headway check delay-relay                every initial state, the exact worst case
-  headway serve                            see it on a web page
+  headway serve                            the dashboard, in a browser
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
   headway ring --for 5s --transport udp    real nodes on real sockets, with permits
-  headway fleet demo --for 12s             five real nodes, and a permit that goes round
-  headway node --config node.toml          this machine takes its place in a fleet
+  headway fleet demo --for 12s             five real nodes, one circulating permit
+  headway node --config node.toml          this machine as a node of a fleet
 
-Exit codes: 0 fine, 1 the answer is no (not legitimate, a property fails),
-2 the command or its input is wrong, 130 stopped by Ctrl-C, 141 nobody read
-the output to its end.";
+Exit codes: 0 success, 1 the answer is no (not legitimate, a property fails),
+2 wrong usage or input, 130 stopped by Ctrl-C, 141 broken pipe.";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -60,7 +59,7 @@ enum Command {
     Run(Box<command::run::Args>),
     /// Forecast the whole future of a ring without running it
     Forecast(Box<command::forecast::Args>),
-    /// The slowest start of all, and how long it takes
+    /// Find the slowest initial state and how long it takes
     Worst(Box<command::worst::Args>),
     /// Run the open chain of the paper's motivating example
     Chain(command::chain::Args),
@@ -78,15 +77,15 @@ enum Command {
     Check(Box<command::check::Args>),
     /// Write an instance for SPIN, PRISM, Storm or TLC
     Export(Box<command::export::Args>),
-    /// Run a real ring of nodes on this machine, and break it
+    /// Run a ring of real nodes on this machine and inject faults
     Ring(Box<command::ring::Args>),
-    /// Show it all on a web page, on this machine
+    /// Serve the dashboard on this machine
     Serve(command::serve::Args),
     /// A node of a fleet: permits for commands, programs and FleetLock clients
     Node(Box<command::node::Args>),
-    /// One command on every member of a fleet, as many at a time as there are permits
+    /// Run one command on every member of a fleet, each under a permit
     Rollout(command::rollout::Args),
-    /// Real nodes on this machine, to see what a fleet does
+    /// Demonstrate a fleet with real nodes on this machine
     Fleet(command::fleet::Args),
     /// Print a completion script for your shell
     Completions(command::generate::CompletionsArgs),

@@ -110,18 +110,18 @@ macro_rules! words {
 words! {
     /// What the delaying processes run, or all of a moving block.
     RingProgram {
-        /// They know the separation.
+        /// Known separation.
         #[default]
         Fixed,
-        /// They measure the ring and find the largest separation.
+        /// Measures the ring and finds the largest separation.
         Measure,
-        /// They measure the ring as the paper prints it, with its two errors.
+        /// Measures the ring as the paper prints it, with its two errors.
         MeasureAsPrinted,
-        /// They use the shortest lap they have timed until tokens come too close; any number of processes.
+        /// Uses the shortest lap timed until tokens come too close; any number of processes.
         ShortestLap,
-        /// They use the shortest recent lap; any number of processes.
+        /// Uses the shortest recent lap; any number of processes.
         ShortestLapEpochs,
-        /// They read the ring's size off tokens that count their hops; any number of processes.
+        /// Reads the ring's size from tokens that count their hops; any number of processes.
         HopCount,
         /// No rounds: a token goes on when the way ahead is free; at random, `headway run` only.
         MovingBlock,

@@ -45,7 +45,7 @@ impl Plant {
             let place = self.net.find_place(&mark.place).ok_or_else(|| {
                 Failure::of(say![
                     set("mark", format!("{}={}", mark.place, mark.tokens)),
-                    format!(": there is no such place in {}", path.display()),
+                    format!(": no such place in {}", path.display()),
                 ])
                 .help(format!("its places: {}", shortened(&all_places(&self.net))))
             })?;
@@ -118,7 +118,7 @@ impl Plant {
         let Some(imported) = chosen else {
             return Err(Failure::of(say![
                 set("net", id.unwrap_or_default()),
-                format!(": there is no such net in {}", path.display()),
+                format!(": no such net in {}", path.display()),
             ])
             .help(format!("choose one of {}", ids.join(", "))));
         };

@@ -127,7 +127,7 @@ impl Question {
 pub fn no_clear_circuit() -> Failure {
     Failure::of(say![
         set("ring", "auto"),
-        ": there is not exactly one circuit with two tokens or more",
+        ": not exactly one circuit has two tokens or more",
     ])
     .advice(say![
         "choose one of those listed: ",

@@ -63,14 +63,14 @@ pub const MODELS: &[NamedModel] = models! {
         delay_relay::Settings => delay_relay::check, file delay_relay::file;
     "measure", "One process measures the ring, corrected":
         measure::Settings => measure::check, file measure::file;
-    "shortest-lap", "Nobody knows the ring's size: the shortest lap, until tokens come too close":
+    "shortest-lap", "Unknown ring size: the shortest lap, until tokens come too close":
         unknown_size::Settings [without horizon]
         => |ring, control| unknown_size::check(Program::ShortestLap, ring, control);
     "shortest-lap-epochs",
-    "Nobody knows the ring's size: the shortest lap of this epoch and the one before":
+    "Unknown ring size: the shortest lap of this epoch and the one before":
         unknown_size::Settings
         => |ring, control| unknown_size::check(Program::ShortestLapEpochs, ring, control);
-    "hop-count", "Nobody knows the ring's size: tokens count their hops":
+    "hop-count", "Unknown ring size: tokens count their hops":
         unknown_size::Settings [without horizon]
         => |ring, control| unknown_size::check(Program::HopCount, ring, control);
     "measure-as-printed", "One process measures the ring, as the paper prints it":

@@ -44,9 +44,9 @@ settings! {
         prompt_news: bool = false, "";
         /// Start from tokens that are apart, and ask for safety only: allows larger rings
         clean_start: bool = false, "";
-        /// Believe news from before a hand-over: shows why one must not
+        /// Believe news from before a hand-over, to show that this fails
         believe_old_news: bool = false, "", not tell_old_news;
-        /// Tell news from before a hand-over: shows why one must not
+        /// Tell news from before a hand-over, to show that this fails
         tell_old_news: bool = false, "";
     }
 }

@@ -32,11 +32,11 @@ settings! {
         separation: Option<u32> = None, "D";
         /// Values of each token ring [default: N-1, at least 2]
         values: Option<u32> = None, "K";
-        /// The patrol opens no gate: shows what it is for
+        /// The patrol opens no gate, to show why it is needed
         never_open: bool = false, "", not ignore_ready, ignore_moves;
-        /// Count a process that could release a token as calm: shows why one must not
+        /// Count a process that could release a token as calm, to show that this fails
         ignore_ready: bool = false, "", not ignore_moves;
-        /// Count a process that has released a token as calm: shows why one must not
+        /// Count a process that has released a token as calm, to show that this fails
         ignore_moves: bool = false, "";
     }
 }

@@ -114,7 +114,7 @@ settings! {
         /// Start from tokens that are apart and nothing known, and hear anything that was ever
         /// told: allows larger rings
         clean_start: bool = false, "";
-        /// Leave out a part of the rule: shows what it is for
+        /// Omit a part of the rule, to show why it is needed
         leave_out: Option<Ingredient> = None, "PART";
     }
 }

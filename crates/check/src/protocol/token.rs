@@ -93,7 +93,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Place, Token)>, ProtocolError> {
                 let says = match sign {
                     '"' => "a text that does not end on its line".to_owned(),
                     '0'..='9' => "a number above 2^63".to_owned(),
-                    _ => format!("`{sign}` means nothing here"),
+                    '&' => "unexpected `&`; use `and`".to_owned(),
+                    '!' => "unexpected `!`; use `not`".to_owned(),
+                    _ => format!("unexpected `{sign}`"),
                 };
                 return Err(ProtocolError::at(text, place, says));
             }

@@ -386,7 +386,13 @@ fn mistakes_are_shown_where_they_are() {
         &format!("{ring}legitimate: true § false"),
         3,
         18,
-        "means nothing",
+        "unexpected `§`",
+    );
+    wrong(
+        &format!("{ring}legitimate: true & false"),
+        3,
+        18,
+        "unexpected `&`; use `and`",
     );
     wrong(
         "graph line(3)\nvariable x: 0..2\nprocess all: a: x[left] = 0 -> x := 0\nlegitimate: true",

@@ -42,7 +42,7 @@ Examples:
 Each model has flags of its own: headway check MODEL --help
 
 Exit codes: 0 every property holds, 1 one does not, 2 the command is wrong or the
-instance is too large, 130 it was stopped.")]
+instance is too large, 130 stopped by Ctrl-C.")]
 #[command(subcommand_value_name = "MODEL", subcommand_help_heading = "Models")]
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Args {

@@ -15,14 +15,14 @@ use crate::report::style::{DIM, HEADING};
 #[derive(ClapArgs, Debug)]
 #[command(after_help = "\
 Examples:
-  headway experiment                          what there is
+  headway experiment                          list them
   headway experiment paper                    the paper's four graphs, in seconds
   headway experiment paper --samples 100000 -o paper
   headway experiment placement
   headway experiment my.toml                  your own
-  headway experiment jam --print > my.toml    something to start your own from
+  headway experiment jam --print > my.toml    a file to start your own from
 
-The folder of results holds cells.csv, the figures (SVG and PNG, light and dark)
+The folder of results holds cells.csv, the figures (SVG, for light and dark)
 and report.html, one page with everything in it.")]
 pub(crate) struct Args {
     /// An experiment's name, or the path of a sweep file [default: list them]
@@ -75,7 +75,7 @@ fn find(experiment: &str) -> Result<(String, PathBuf), Failure> {
     if !experiment.contains(['.', '/', '\\']) {
         let names: Vec<&str> = shipped::EXPERIMENTS.iter().map(|(name, _)| *name).collect();
         return Err(
-            Failure::new(format!("there is no experiment '{experiment}'")).help(format!(
+            Failure::new(format!("unknown experiment '{experiment}'")).help(format!(
                 "expected {}, or the path of a sweep file (with a dot or a slash in it)",
                 names.join(", ")
             )),

@@ -38,7 +38,7 @@ Examples:
   headway fleet demo --for 12s --kill-after 3s
 
 The nodes are processes of this program with a folder of their own and addresses on 127.0.0.1.
-Their command sleeps for half a second. Everything is gone at the end, also after Ctrl-C.
+Their command sleeps for half a second. Everything is removed at the end, also after Ctrl-C.
 Exit code 1 if two commands ever ran at a time.")]
 struct DemoArgs {
     /// End after this long
@@ -47,7 +47,7 @@ struct DemoArgs {
     /// Kill a node this long after the ring has settled, and start it again four seconds later
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     kill_after: Option<Duration>,
-    /// Serve the page with the fleet view, and say where
+    /// Serve the dashboard's fleet view and print its address
     #[arg(long = "serve")]
     page: bool,
 }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     writeln!(
         anstream::stdout(),
-        "{HEADING}{}{HEADING:#} on 127.0.0.1, one permit: whoever has it works, for half a second.",
+        "{HEADING}{}{HEADING:#} on 127.0.0.1, one permit; its holder works for half a second.",
         count(NAMES.len() as u64, "node")
     )?;
     if io::stdin().is_terminal() {

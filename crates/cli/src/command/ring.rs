@@ -248,7 +248,7 @@ fn key(args: &Args) -> Result<Key, Failure> {
     }
     if changes {
         return Err(Failure::new(
-            "--no-key contradicts corrupted datagrams: nobody would notice them",
+            "--no-key contradicts corrupted datagrams: they would go unnoticed",
         )
         .help("drop --no-key, or drop the corruption"));
     }

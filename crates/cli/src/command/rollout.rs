@@ -24,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 Examples:
   headway rollout start kernel --canary a --settle 10m -- /usr/local/bin/upgrade
   headway rollout status --watch           37 of 100 done, 1 failed, 2 running, about 14 min left
-  headway rollout resume kernel --retry    after a failure was mended
+  headway rollout resume kernel --retry    after a failure was repaired
 
 Every member runs the command once it has a permit, so at most as many at a time as ring.tokens,
 and never closer than ring.separation. Any member answers and takes orders, and a roll-out
@@ -40,15 +40,15 @@ pub(crate) struct Args {
 enum Command {
     /// Run a command on every member
     Start(StartArgs),
-    /// How far it is; exit code 1 if it has failed or was aborted
+    /// Show progress; exit code 1 if it has failed or was aborted
     Status(StatusArgs),
-    /// Begin no more steps for now; those that run go on
+    /// Begin no more steps for now; running steps go on
     Pause(NameArgs),
-    /// Go on after a pause or a failure
+    /// Continue after a pause or a failure
     Resume(ResumeArgs),
-    /// Begin no more steps, for good; those that run go on
+    /// Begin no more steps, for good; running steps go on
     Abort(NameArgs),
-    /// Who started what and when, and what became of it on each member
+    /// Show who started it, when, and the result on each member
     Log(LogArgs),
 }
 
@@ -71,7 +71,7 @@ struct StartArgs {
     /// Command that has to succeed before a member passes its permit on; split at spaces, no shell
     #[arg(long, value_name = "COMMAND", default_value = "")]
     healthy: String,
-    /// Only check it, and say what would happen
+    /// Only check it, and print what would happen
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

@@ -19,14 +19,14 @@ use crate::interrupt;
 #[command(after_help = "\
 Examples:
   headway serve                            the page at http://127.0.0.1:7007/
-  headway serve --open                     and a browser that shows it
+  headway serve --open                     the same, in a browser
   headway serve --port 0                   at any free port; the address is printed
   headway serve --listen 0.0.0.0:7007 --secret-file secret
                                            for others too; they need the secret
   headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020
                                            watch real nodes
 
-Ctrl-C stops it. Nothing is fetched from anywhere else: the page is in this program.
+Ctrl-C stops it. The page is in this program and fetches nothing from elsewhere.
 The HTTP interface that the page uses is described at /api/docs.")]
 pub(crate) struct Args {
     /// Port on this machine (127.0.0.1); 0 for any free one
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     )]
     port: u16,
 
-    /// Address to listen at, so that others can reach it; needs --secret-file
+    /// Address to listen at for other machines; needs --secret-file
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     listen: Option<SocketAddr>,
 
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(long = "embed", value_name = "SITE")]
     embedders: Vec<Embedder>,
 
-    /// File with the secret that has to be shown; readable by its owner only
+    /// File holding the secret; readable by its owner only
     #[arg(long, value_name = "FILE", alias = "token-file")]
     secret_file: Option<PathBuf>,
 
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long, hide = true)]
     demonstration: bool,
 
-    /// Show the page in the browser
+    /// Open a browser
     #[arg(long)]
     open: bool,
 

@@ -74,7 +74,7 @@ enum Merge {
         /// The folders of the parts
         #[arg(required = true, value_name = "DIR")]
         parts: Vec<PathBuf>,
-        /// Where the joined results go
+        /// Folder for the joined results
         #[arg(short, long, value_name = "DIR", alias = "out")]
         output: PathBuf,
     },
@@ -97,7 +97,7 @@ pub(crate) struct Running {
     #[arg(long, value_name = "T", value_parser = threads, help_heading = "Running")]
     threads: Option<NonZeroUsize>,
 
-    /// Go on where an earlier run stopped
+    /// Continue an earlier run
     #[arg(long, help_heading = "Running")]
     resume: bool,
 
@@ -109,7 +109,7 @@ pub(crate) struct Running {
     #[arg(long, value_name = "I/K", help_heading = "Running")]
     shard: Option<Shard>,
 
-    /// What has a row of its own in a table: cells, or samples as well
+    /// Rows of the tables: cells, or samples as well
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Running")]
     rows: Option<Rows>,
 

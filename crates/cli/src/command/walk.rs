@@ -32,7 +32,7 @@ mod text;
 Examples:
   headway walk --generate grid:4x5 --tokens 3
   headway walk network.graphml --tokens 2 --separation 3 -o walk.json --svg walk.svg
-  headway walk --generate star:6 --tokens 3          what cannot be done, and why
+  headway walk --generate star:6 --tokens 3          an impossibility, with its reason
   headway walk --generate figure7 --tokens 3 --method exact --longest 20
   headway walk --generate grid:3x5 --tokens 2 --method rings
   headway run --walk walk.json                       run the protocol on the walk
@@ -42,7 +42,7 @@ graph6 or sparse6 (.g6, .s6), an edge list (.edges), an adjacency list (.adjlist
 of the Matrix Market (.mtx) or JSON as networkx and Cytoscape write it (.json). Exit code 1
 when the distance wanted is not reached; 130 after Ctrl-C, with the best walk so far.")]
 pub(crate) struct Args {
-    /// The network: a file, see below
+    /// A network file, see below
     #[arg(value_name = "NETWORK")]
     network: Option<PathBuf>,
 
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
-    /// How to look for a walk
+    /// How to search for a walk
     #[arg(long, value_parser = looking(), default_value = "best")]
     method: Looking,
 
@@ -76,8 +76,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STEPS", value_parser = whole_number::<usize>)]
     longest: Option<usize>,
 
-    /// Say what is kept on this walk instead of looking for one: a walk file, or a JSON
-    /// list of node names
+    /// Judge this walk instead of searching for one: a walk file, or a JSON list of node names
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "longest"])]
     along: Option<PathBuf>,
 

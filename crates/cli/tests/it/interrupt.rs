@@ -84,7 +84,7 @@ fn commands_in_text_say_what_is_known() {
         // The states are still being listed, or their components looked for.
         ("check moving-block -n 4 -m 1 -d 3", &["stopped after"]),
         // What has nothing to show says so.
-        ("forecast -", &["stopped: there is nothing to show yet"]),
+        ("forecast -", &["stopped: nothing to show yet"]),
     ] {
         interrupted(folder.path(), arguments, wanted);
     }

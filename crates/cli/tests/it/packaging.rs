@@ -1,4 +1,4 @@
-//! What packages install, the alert rules for Prometheus and the board for Grafana.
+//! What packages install, the alert rules for Prometheus and the Grafana dashboard.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};

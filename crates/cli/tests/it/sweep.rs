@@ -61,7 +61,7 @@ fn a_sample_can_be_shown_and_run() {
     place.refused(&[
         (
             "sweep --samples 5 --show 7/0",
-            "there is no cell 7; the sweep has cells 0 to 0",
+            "no cell 7; the sweep has cells 0 to 0",
         ),
         ("sweep --samples 5 --show 0/5", "a cell has samples 0 to 4"),
         ("sweep --samples 5 --show 5", "such as 3/17"),
@@ -108,7 +108,7 @@ fn mistakes_say_where() {
             "experiment wrong.toml",
             "wrong.toml:4:10: grid.tokens: 'x/2'",
         ),
-        ("experiment nothing", "there is no experiment 'nothing'"),
+        ("experiment nothing", "unknown experiment 'nothing'"),
         ("experiment nowhere.toml", "cannot read nowhere.toml"),
         ("sweep --separation 0", "--separation: 0 is out of range"),
         ("sweep --measure joy", "--measure: there is no 'joy'"),

@@ -242,7 +242,7 @@ impl<'a> Section<'a> {
         let Some(key) = self.table.keys().find(unknown) else {
             return Ok(());
         };
-        let message = format!("is not known here; expected {}", list(known.split(' ')));
+        let message = format!("unknown key; expected {}", list(known.split(' ')));
         Err(SpecError::new(
             self.key(key.get_ref()),
             key.span().start,

@@ -173,7 +173,7 @@ impl Builder<'_> {
     }
 
     fn unknown<T>(&self, place: Place, name: &str) -> Result<T> {
-        self.wrong(place, format!("`{name}` is not known here"))
+        self.wrong(place, format!("unknown name `{name}`"))
     }
 
     /// Variables are not known before all their domains are.

@@ -20,7 +20,7 @@ pub(crate) struct FileFlags {
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting, requires = "file")]
     set: Vec<(String, i64)>,
 
-    /// Who moves in a step of the protocol file [default: as the file says, else central]
+    /// Scheduler of the protocol file [default: as the file says, else central]
     #[arg(long, value_name = "WHO")]
     pub(crate) scheduler: Option<Scheduler>,
 }

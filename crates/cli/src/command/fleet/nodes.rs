@@ -232,7 +232,7 @@ fn cannot_start(error: std::io::Error) -> Failure {
 
 /// Addresses on this machine that nobody uses: for datagrams, for HTTP.
 fn free_addresses() -> Result<(Vec<String>, Vec<String>), Failure> {
-    let none = |error| Failure::new(format!("there is no free address on 127.0.0.1: {error}"));
+    let none = |error| Failure::new(format!("no free address on 127.0.0.1: {error}"));
     let sockets: Result<Vec<UdpSocket>, _> = NAMES
         .iter()
         .map(|_| UdpSocket::bind("127.0.0.1:0"))

@@ -22,7 +22,7 @@ pub(super) struct Args {
     #[command(flatten)]
     net: NetFlags,
 
-    /// Where to write the state file [default: standard output]
+    /// Write the state file to this file [default: standard output]
     #[arg(short, long, value_name = "FILE.json")]
     output: Option<PathBuf>,
 }

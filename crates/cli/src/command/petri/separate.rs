@@ -42,7 +42,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "P1,P2,...", value_delimiter = ',', required = true)]
     ring: Vec<String>,
 
-    /// How many places apart successive tokens have to be
+    /// Places to keep between successive tokens
     #[arg(short = 'd', long, value_name = "D", value_parser = whole_number::<u32>)]
     separation: Option<u32>,
 
@@ -54,7 +54,7 @@ pub(super) struct Args {
     #[arg(long, value_parser = one_of::<Method>(), default_value_t)]
     method: Method,
 
-    /// Where to write the net with control added
+    /// Write the net with control added to this file
     #[arg(short, long, value_name = "FILE.pnml")]
     output: Option<PathBuf>,
 

@@ -113,7 +113,7 @@ impl View {
 fn holders(session: &Session) -> String {
     let permits = session.permits();
     if permits.is_empty() {
-        return "nobody has a permit".to_owned();
+        return "no permit in use".to_owned();
     }
     let holders: Vec<String> = permits
         .iter()

@@ -108,7 +108,7 @@ impl Order {
             Order::Chance(Chance::Corrupt, probability)
                 if probability > 0.0 && !ring.settings().key.authenticates() =>
             {
-                return Err("without a key nobody notices corrupted datagrams".to_owned());
+                return Err("without a key corrupted datagrams go unnoticed".to_owned());
             }
             _ => {
                 ring.faults().change(|faults| self.change(faults, nodes));

@@ -36,13 +36,13 @@ impl Show {
         let Some(values) = sweep.cells.get(cell as usize).map(|cell| &cell.values) else {
             let last = cells.saturating_sub(1);
             return Err(Failure::new(format!(
-                "--show {cell}/{sample}: there is no cell {cell}; the sweep has cells 0 to {last}"
+                "--show {cell}/{sample}: no cell {cell}; the sweep has cells 0 to {last}"
             )));
         };
         if sample >= sweep.samples {
             let last = sweep.samples - 1;
             return Err(Failure::new(format!(
-                "--show {cell}/{sample}: there is no sample {sample}; a cell has samples 0 to {last}"
+                "--show {cell}/{sample}: no sample {sample}; a cell has samples 0 to {last}"
             ))
             .help(format!("ask for more of them: --samples {}", sample + 1)));
         }

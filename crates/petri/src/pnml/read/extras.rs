@@ -8,7 +8,7 @@ use super::{Element, PnmlError, Reading, numbers};
 use crate::net::{Owner, RingNote, ToolSpecific};
 use crate::pnml::NAMESPACE;
 
-const UNKNOWN: &str = "is not known here, and may change what the net does";
+const UNKNOWN: &str = "is unknown, and may change what the net does";
 const NOT_A_NAME: &str = "not well-formed XML: a name that XML does not allow";
 
 impl<'a> Reading<'a> {

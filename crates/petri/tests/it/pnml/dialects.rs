@@ -168,7 +168,7 @@ PIPE | Default,3 | Default,1,Red,2 | <inscription>: tokens of classes "Default" 
 PIPE | <type value="normal"/> | <type value="inhibitor"/> | <arc id="P0 to T0">: an arc of type "inhibitor"; only ordinary arcs are understood
 MIXED | type="normal" | type="inhibitor" | <arc id="in">: an arc of type "inhibitor"; only ordinary arcs are understood
 EPNK | <transition id="enter"/> | <transition/> | <transition>: attribute id is required
-SNAKES | <text>\n     4\n    </text> | <list/> | <list>: in <initialMarking> is not known here, and may change what the net does
+SNAKES | <text>\n     4\n    </text> | <list/> | <list>: in <initialMarking> is unknown, and may change what the net does
 UNIVERSAL | <token/> | <object type="int">3</object> | <initialMarking>: tokens that are Python objects; only nets of plain tokens are understood
 UNIVERSAL | <multiplicity>2</multiplicity> |  | <initialMarking>: <multiplicity> is "", expected a number from 0 on
 UNIVERSAL | <text>2</text> | <value><object type="int">2</object></value> | <value>: <object> instead of a number; only nets of plain tokens are understood
@@ -286,7 +286,7 @@ fn tapaals_weights_are_read_wherever_they_stand() {
 const BEYOND: &str = r#"
 <outputArc | <inhibitorArc inscription="[0,inf)" source="Q" target="T"/>\n<outputArc | line 8, <inhibitorArc>: only ordinary arcs are understood
 <outputArc | <transportArc inscription="[0,1]" source="P" transition="T" target="Q"/>\n<outputArc | line 8, <transportArc>: only ordinary arcs are understood
-<outputArc | <tarc/><outputArc | line 8, <tarc>: in <net> is not known here, and may change what the net does
+<outputArc | <tarc/><outputArc | line 8, <tarc>: in <net> is unknown, and may change what the net does
 [0,inf) | [5,6] | line 7, <inputArc>: takes tokens of age [5,6] only; timed nets are not understood
 [0,inf) | [0,N] | line 7, <inputArc>: takes tokens of age [0,N] only; timed nets are not understood
 inscription="[0 | type="transport" inscription="[0 | line 7, <inputArc>: an arc of type "transport"; only ordinary arcs are understood
@@ -294,7 +294,7 @@ inscription="1" | inscription="3" weight="2" | line 8, <outputArc>: weight is 2,
 inscription="1" | weight="M" | line 8, <outputArc>: weight is "M", expected a number from 0 on
 inscription="1" | weight="0" | line 8, <outputArc>: an arc moves at least one token, found 0
 inscription="1" | weight="4294967296" | line 8, <outputArc>: an arc moves at most 4294967295 tokens, found 4294967296
-inscription="1" | guard="x" | line 8, <outputArc>: attribute guard is not known here, and may change what the net does
+inscription="1" | guard="x" | line 8, <outputArc>: attribute guard is unknown, and may change what the net does
 &lt; inf | &lt;= N | line 4, <place id="P">: tokens must be of age <= N; timed nets are not understood
 initialMarking="2"/> | initialMarking="2"><initialMarkingAge><token age="2"/></initialMarkingAge></place> | line 4, <place id="P">: its tokens have an age; timed nets are not understood
 initialMarking="2"/> | initialMarking="2"><hlinitialMarking/></place> | line 4, <place id="P">: it is of coloured nets, which are not understood
@@ -303,8 +303,8 @@ urgent="false"/> | urgent="false"><condition/></transition> | line 6, <transitio
 <place id="P" | <declaration/><place id="P" | line 4, <declaration>: it is of coloured nets, which are not understood
 urgent="false" | urgent="true" | line 6, <transition id="T">: it is urgent; timed nets are not understood
 player="0" | player="1" | line 6, <transition id="T">: it belongs to player 1; games are not understood
-urgent="false" | distribution="constant" | line 6, <transition id="T">: attribute distribution is not known here, and may change what the net does
-urgent="false" | infiniteServer="true" | line 6, <transition id="T">: attribute infiniteServer is not known here, and may change what the net does
+urgent="false" | distribution="constant" | line 6, <transition id="T">: attribute distribution is unknown, and may change what the net does
+urgent="false" | infiniteServer="true" | line 6, <transition id="T">: attribute infiniteServer is unknown, and may change what the net does
 <net id | <shared-transition name="T"/><net id | line 3, <shared-transition>: components that share nodes are not joined here; write the composed net
 "#;
 
@@ -321,10 +321,7 @@ fn what_tapaal_has_beyond_ordinary_arcs_is_refused_with_its_line() {
     // Of the standard's own files, too: an attribute that it does not have is refused.
     let standard = MIXED.replacen("type=\"normal\"", "weight=\"2\"", 1);
     let error = pnml::read(standard.as_bytes()).unwrap_err().to_string();
-    assert!(
-        error.contains("attribute weight is not known here"),
-        "{error}"
-    );
+    assert!(error.contains("attribute weight is unknown"), "{error}");
 }
 
 /// What is changed in [`ENGINE`], and to what.

@@ -156,7 +156,7 @@ impl Parser {
         }
         if self.peek() == Some(&Token::Mark('{')) {
             if self.depth == MAX_DEPTH {
-                return Err(self.wrong("more than 100 subgraphs in each other"));
+                return Err(self.wrong("subgraphs nested more than 100 deep"));
             }
             self.next += 1;
             self.depth += 1;

@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
                     return Err(ReadError::at(line, format!("expected a value after {key}")));
                 }
                 Some('[') if depth == MAX_DEPTH => {
-                    return Err(ReadError::at(line, "more than 100 lists in each other"));
+                    return Err(ReadError::at(line, "lists nested more than 100 deep"));
                 }
                 Some('[') => {
                     self.take(1);

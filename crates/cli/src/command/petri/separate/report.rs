@@ -107,7 +107,7 @@ fn behaviour(side: &Side, required: u32) -> String {
     let stands = if let Some(round) = side.dead_from {
         format!("{BAD}dead{BAD:#}: nothing fires after round {round}; ")
     } else if side.stands_still {
-        format!("{BAD}the tokens stand still forever{BAD:#}; ")
+        format!("{BAD}the tokens are stuck forever{BAD:#}; ")
     } else {
         String::new()
     };
