@@ -296,7 +296,7 @@ class AnalysisAnswer(Answer):
 
 
 class PlanAnswer(Answer):
-    """headway plan --format json: an order of the ring from who may not be down together."""
+    """headway plan --format json: a ring order that keeps conflicting members apart."""
 
     members: int
     """How many members the ring has."""

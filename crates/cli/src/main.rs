@@ -71,7 +71,7 @@ enum Command {
     Petri(command::petri::Args),
     /// Lay a ring over a network so that tokens stay apart in it
     Walk(Box<command::walk::Args>),
-    /// The order of a ring from who may not be down together
+    /// Order a ring so that conflicting members are never down together
     Plan(command::plan::Args),
     /// Check every initial state and every schedule; exact answers with witnesses
     Check(Box<command::check::Args>),

@@ -86,7 +86,7 @@ fn generated() -> Schemas {
         ),
         (
             "plan",
-            "headway plan --format json: an order of the ring from who may not be down together",
+            "headway plan --format json: a ring order that keeps conflicting members apart",
             of::<answer::plan::PlanJson<'_>>(),
         ),
         (
