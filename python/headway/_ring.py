@@ -301,16 +301,6 @@ class WorstCase(WorstAnswer):
         super().__init__(found)
         self.start = start
 
-    @property
-    def last_rest(self) -> int:
-        """From any state, no token rests after a later round."""
-        return self.worst_last_rest
-
-    @property
-    def legitimate_at(self) -> int:
-        """From any state, the ring is legitimate after this round at the latest."""
-        return self.worst_legitimate_at
-
 
 def worst_case(
     processes: Optional[int] = None,

@@ -50,11 +50,12 @@ async function setNetwork(values) {
 
 // ---- values, keys, files
 
-/** A value as BiDi writes it, as it is. */
+/** A value as BiDi writes it, as it is; null for what it writes without a value, like a Response. */
 function plain({ type, value }) {
+  if (value === undefined) return null;
   if (type === "array") return value.map(plain);
   if (type === "object") return Object.fromEntries(value.map(([key, part]) => [key, plain(part)]));
-  return type === "number" ? Number(value) : value ?? null;
+  return type === "number" ? Number(value) : value;
 }
 
 async function evaluate(context, expression) {

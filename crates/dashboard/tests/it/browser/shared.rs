@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use headway_dashboard::Options;
@@ -290,8 +290,13 @@ pub(crate) fn codes_can_be_read(browser: &mut Browser, base: &str) -> Done {
     page.close()
 }
 
-/// The built folder; `Err` says why there is none.
+/// The folder, built once for both browsers; `Err` says why there is none.
 fn built() -> Result<PathBuf, String> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    BUILT.get_or_init(build).clone()
+}
+
+fn build() -> Result<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-alone");
     let script = Command::new(root.join("scripts/static-page"))
