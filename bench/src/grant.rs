@@ -130,7 +130,7 @@ fn setup(at: usize, addresses: &[String; 2]) -> Setup {
         .collect();
     let text = format!(
         "[node]\nname = \"n{at}\"\nlisten = \"{}\"\nstate_dir = \"x\"\n[timing]\n{AT_ONCE}\
-         [hook]\ncommand = [\"x\"]\nwhen = \"every\"\n[api]\nsocket = \"x\"\n\
+         [command]\nrun = [\"x\"]\nwhen = \"every\"\n[api]\nsocket = \"x\"\n\
          [ring]\nname = \"grants\"\n{members}",
         addresses[at]
     );

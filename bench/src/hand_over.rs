@@ -26,7 +26,7 @@ use crate::table::{Goal, Row, Table, ratio, time};
 const PAIRS: usize = 40;
 
 /// The times of a ring that hands over as quickly as it can.
-pub(crate) const AT_ONCE: &str = "tick = \"0ms\"\nrefresh = \"20ms\"\nsilence = \"1s\"\n";
+pub(crate) const AT_ONCE: &str = "tick = \"0ms\"\nrefresh = \"20ms\"\nheartbeat_timeout = \"1s\"\n";
 
 pub(crate) fn measure(table: &mut Table) {
     let work = "a token that nobody wants passed on between two nodes of the service, loopback UDP, \

@@ -35,7 +35,7 @@ fn ring(plan: Plan, tick: Duration, work: Duration) -> World {
         timing: Timing {
             tick,
             refresh: Duration::from_millis(500),
-            silence: Duration::from_secs(5),
+            heartbeat_timeout: Duration::from_secs(5),
             ..Timing::default()
         },
         ..Config::new(RingId([9; 16]), index, plan)

@@ -37,7 +37,7 @@ fn row(plan: Plan, scrambled: bool) -> String {
     let config = |index| Config {
         timing: Timing {
             refresh: Duration::from_secs(1),
-            silence: Duration::from_secs(5),
+            heartbeat_timeout: Duration::from_secs(5),
             ..Timing::default()
         },
         ..Config::new(RingId([9; 16]), index, plan)

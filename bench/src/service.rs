@@ -109,7 +109,8 @@ impl Rest {
     }
 }
 
-pub(crate) const ONE_ROUND_A_SECOND: &str = "tick = \"1s\"\nrefresh = \"1s\"\nsilence = \"5s\"\n";
+pub(crate) const ONE_ROUND_A_SECOND: &str =
+    "tick = \"1s\"\nrefresh = \"1s\"\nheartbeat_timeout = \"5s\"\n";
 
 fn idle(table: &mut Table) {
     let window = Duration::from_secs(20);
@@ -154,8 +155,8 @@ fn idle(table: &mut Table) {
 /// From the corruption of every node until all are settled, the longest of some seeds.
 fn time_to_recover(plan: Plan, seeds: u64) -> Duration {
     let timing = Timing {
-        dwell_most: Duration::from_millis(20),
-        grace: Duration::from_millis(5),
+        max_hold: Duration::from_millis(20),
+        stop_timeout: Duration::from_millis(5),
         ..Timing::default()
     };
     let configs = (0..plan.nodes()).map(|index| Config {

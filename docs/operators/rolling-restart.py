@@ -152,10 +152,10 @@ separation = 3
 {members}[timing]
 tick = "5ms"
 refresh = "50ms"
-silence = "1s"
-[hook]
-command = ["/bin/sh", "-c", "{script}"]
-when = "asked"
+heartbeat_timeout = "1s"
+[command]
+run = ["/bin/sh", "-c", "{script}"]
+when = "requested"
 [api]
 socket = "{self.folder}/{at}.sock"
 """

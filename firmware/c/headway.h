@@ -78,13 +78,13 @@ typedef struct headway_config {
   // The state is sent again after so many microseconds without a change.
   uint64_t refresh;
   // A neighbour that was not heard for so many microseconds is silent.
-  uint64_t silence;
+  uint64_t heartbeat_timeout;
   // The least time between two ticks, in microseconds.
   uint64_t tick;
   // A permit is withdrawn after so many microseconds.
-  uint64_t dwell_most;
+  uint64_t max_hold;
   // And has to be given back within so many.
-  uint64_t grace;
+  uint64_t stop_timeout;
   // The key that the predecessor has for this node, or NULL for none.
   const uint8_t *predecessor_key;
   // The key that the successor has for this node, or NULL for none.

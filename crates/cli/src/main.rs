@@ -9,7 +9,9 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use headway_service::config::former;
 
 mod command;
 mod failure;
@@ -110,7 +112,18 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, ExitCode> {
     let matches = takes_negative_numbers(Cli::command()).try_get_matches_from(arguments);
     let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| match error.print() {
-        Ok(()) => ExitCode::from(if error.use_stderr() { 2 } else { 0 }),
+        Ok(()) => {
+            let wrong = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+            for text in wrong.iter().filter_map(|kind| error.get(*kind)) {
+                let text = text.to_string();
+                let name = text.split([' ', '=']).next().unwrap_or_default();
+                let today = former(name).or_else(|| former(&format!("node {name}")));
+                if let Some(today) = today {
+                    failure::remark(format_args!("\nnote: `{name}` {today}"));
+                }
+            }
+            ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+        }
         Err(unwritten) => failure::report(unwritten.into()),
     })
 }

@@ -47,7 +47,7 @@ pub struct Block {
 
 /// What the patrol gathers on a lap round the ring: a summary of the fleet that every node
 /// has, a lap old, and that heals like everything else. Applications give it a meaning by
-/// [`Machine::set_mark`]: the step of a roll-out that a node has done, say.
+/// [`Machine::set_mark`]: the step of a rollout that a node has done, say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Nodes that it has visited.

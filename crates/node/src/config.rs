@@ -69,28 +69,28 @@ pub struct Timing {
     /// The state is sent again after this long without a change.
     pub refresh: Duration,
     /// A neighbour that was not heard for this long is silent.
-    pub silence: Duration,
+    pub heartbeat_timeout: Duration,
     /// The least time between two ticks; zero is as fast as messages travel.
     pub tick: Duration,
     /// A token for which a permit was granted stays at least this long.
-    pub dwell_least: Duration,
+    pub min_hold: Duration,
     /// A permit is withdrawn after this long, and its token goes on.
-    pub dwell_most: Duration,
+    pub max_hold: Duration,
     /// How long an application has to stop when a permit is asked back. Its token
     /// waits no longer.
-    pub grace: Duration,
+    pub stop_timeout: Duration,
 }
 
 impl Default for Timing {
-    /// 20 ms, 500 ms, no pause, no least and an hour at most, a second of grace.
+    /// 20 ms, 500 ms, no pause, no least and an hour at most, a second of stop timeout.
     fn default() -> Timing {
         Timing {
             refresh: Duration::from_millis(20),
-            silence: Duration::from_millis(500),
+            heartbeat_timeout: Duration::from_millis(500),
             tick: Duration::ZERO,
-            dwell_least: Duration::ZERO,
-            dwell_most: Duration::from_secs(3600),
-            grace: Duration::from_secs(1),
+            min_hold: Duration::ZERO,
+            max_hold: Duration::from_secs(3600),
+            stop_timeout: Duration::from_secs(1),
         }
     }
 }
@@ -343,18 +343,18 @@ impl Timing {
         if self.refresh < Duration::from_micros(10) {
             return wrong("refresh", self.refresh, "at least 10 µs");
         }
-        if self.silence <= self.refresh {
-            return wrong("silence", self.silence, "longer than `refresh`");
-        }
-        if self.dwell_most.is_zero() {
-            return wrong("dwell_most", self.dwell_most, "longer than nothing");
-        }
-        if self.dwell_least > self.dwell_most {
+        if self.heartbeat_timeout <= self.refresh {
             return wrong(
-                "dwell_least",
-                self.dwell_least,
-                "no longer than `dwell_most`",
+                "heartbeat_timeout",
+                self.heartbeat_timeout,
+                "longer than `refresh`",
             );
+        }
+        if self.max_hold.is_zero() {
+            return wrong("max_hold", self.max_hold, "longer than nothing");
+        }
+        if self.min_hold > self.max_hold {
+            return wrong("min_hold", self.min_hold, "no longer than `max_hold`");
         }
         Ok(())
     }

@@ -16,11 +16,11 @@ pub enum Event {
         fence: u64,
     },
     /// The application has to stop, and to say so by
-    /// [`Machine::handle_work_done`]. The token waits for [`Timing::grace`] at most.
+    /// [`Machine::handle_work_done`]. The token waits for [`Timing::stop_timeout`] at most.
     /// A machine whose memory was corrupted may not remember the permit: an application
     /// that works for long compares with [`Machine::held`] now and then.
     ///
-    /// [`Timing::grace`]: crate::Timing::grace
+    /// [`Timing::stop_timeout`]: crate::Timing::stop_timeout
     Withdrawn {
         /// Which token.
         token: u32,
@@ -31,9 +31,9 @@ pub enum Event {
     Settled,
     /// Something is not legitimate.
     Unsettled,
-    /// A neighbour has not been heard for [`Timing::silence`].
+    /// A neighbour has not been heard for [`Timing::heartbeat_timeout`].
     ///
-    /// [`Timing::silence`]: crate::Timing::silence
+    /// [`Timing::heartbeat_timeout`]: crate::Timing::heartbeat_timeout
     Silent {
         /// Its index.
         node: u32,

@@ -85,7 +85,9 @@ impl Machine {
 
     /// A node waits for all neighbours to answer until then.
     pub(crate) const fn joins_alone_at(&self) -> Micros {
-        self.state.started.saturating_add(self.times.silence)
+        self.state
+            .started
+            .saturating_add(self.times.heartbeat_timeout)
     }
 
     /// Goes on from the saved state, both neighbours having answered, when the successor has told

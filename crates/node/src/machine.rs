@@ -157,7 +157,7 @@ impl Machine {
                 link.awaits_answer = false;
                 link.due = true;
             }
-            link.silent = self.now - link.heard >= self.times.silence;
+            link.silent = self.now - link.heard >= self.times.heartbeat_timeout;
         }
         self.advance();
     }
@@ -184,7 +184,7 @@ impl Machine {
         // The least dwell is counted from the grant; one that was asked back has it
         // behind it.
         if token.stage == Stage::Stopping {
-            token.since = self.now.saturating_sub(self.times.dwell_least);
+            token.since = self.now.saturating_sub(self.times.min_hold);
         }
         token.stage = Stage::Done;
         if let Some(payload) = payload {
@@ -271,7 +271,7 @@ impl Machine {
             next = next.min(link.sent.saturating_add(self.times.refresh));
         }
         for link in state.links.iter().filter(|link| !link.silent) {
-            next = next.min(link.heard.saturating_add(self.times.silence));
+            next = next.min(link.heard.saturating_add(self.times.heartbeat_timeout));
         }
         if let Some(until) = self.pausing {
             next = next.min(until);

@@ -22,7 +22,7 @@ pub enum Stage {
     Free,
     /// The application may work.
     Working,
-    /// It has to stop; the token waits until it says so or the grace is over.
+    /// It has to stop; the token waits until it says so or the stop timeout is over.
     Stopping,
     /// It has said that it is done.
     Done,
@@ -84,9 +84,9 @@ impl Token {
     pub(crate) fn blocked(&self, now: Micros, timing: &Times) -> Option<Micros> {
         let until = match self.stage {
             Stage::Free => return None,
-            Stage::Working => self.since.saturating_add(timing.dwell_most),
-            Stage::Stopping => self.since.saturating_add(timing.grace),
-            Stage::Done => self.since.saturating_add(timing.dwell_least),
+            Stage::Working => self.since.saturating_add(timing.max_hold),
+            Stage::Stopping => self.since.saturating_add(timing.stop_timeout),
+            Stage::Done => self.since.saturating_add(timing.min_hold),
         };
         (now < until).then_some(until)
     }
@@ -119,11 +119,11 @@ impl Token {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Times {
     pub(crate) refresh: Micros,
-    pub(crate) silence: Micros,
+    pub(crate) heartbeat_timeout: Micros,
     pub(crate) tick: Micros,
-    pub(crate) dwell_least: Micros,
-    pub(crate) dwell_most: Micros,
-    pub(crate) grace: Micros,
+    pub(crate) min_hold: Micros,
+    pub(crate) max_hold: Micros,
+    pub(crate) stop_timeout: Micros,
 }
 
 impl Times {
@@ -131,16 +131,16 @@ impl Times {
         use crate::micros;
         Times {
             refresh: micros(timing.refresh),
-            silence: micros(timing.silence),
+            heartbeat_timeout: micros(timing.heartbeat_timeout),
             tick: micros(timing.tick),
-            dwell_least: micros(timing.dwell_least),
-            dwell_most: micros(timing.dwell_most),
-            grace: micros(timing.grace),
+            min_hold: micros(timing.min_hold),
+            max_hold: micros(timing.max_hold),
+            stop_timeout: micros(timing.stop_timeout),
         }
     }
 
     /// From the grant of a permit to its end at the latest.
     pub(crate) const fn longest_permit(&self) -> Micros {
-        self.dwell_most.saturating_add(self.grace)
+        self.max_hold.saturating_add(self.stop_timeout)
     }
 }

@@ -27,14 +27,14 @@ pub const fn recovery_rounds(plan: &Plan) -> u64 {
 /// and nobody holds a permit for longer than `work`.
 pub fn recovery_bound(plan: &Plan, timing: &Timing, one_way: Duration, work: Duration) -> Duration {
     let ticks = one_way.max(timing.tick).saturating_mul(plan.pace());
-    let round = ticks.saturating_add(work.max(timing.dwell_least));
+    let round = ticks.saturating_add(work.max(timing.min_hold));
     // Before the first round: a node that waits in vain for an answer, and a permit
     // of which only the corrupted memory knows.
     let start = timing
-        .silence
+        .heartbeat_timeout
         .saturating_mul(2)
-        .saturating_add(timing.dwell_most.min(work.saturating_mul(2)))
-        .saturating_add(timing.grace);
+        .saturating_add(timing.max_hold.min(work.saturating_mul(2)))
+        .saturating_add(timing.stop_timeout);
     let rounds = u32::try_from(recovery_rounds(plan)).unwrap_or(u32::MAX);
     let bound = start.saturating_add(round.saturating_mul(rounds));
     match plan.rule() {

@@ -1,9 +1,9 @@
-//! One node of a fleet: its seat on the ring, the permits that come by, and who is on the
+//! One node of a fleet: its position on the ring, the permits that come by, and who is on the
 //! ring, composed.
 //!
 //! The agent has no clock, socket, disk, channel or thread. Datagrams, requests and times go
 //! in; [`Effect`]s come out of [`Agent::poll_effect`] and have to be carried out in their
-//! order, because what is told is kept on disk before. [`Seat`], [`Permits`] and
+//! order, because what is told is kept on disk before. [`Position`], [`Permits`] and
 //! [`Membership`] do not know each other: the agent passes on to each what the others say.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,18 +16,18 @@ use crate::membership::roster::Roster;
 use crate::membership::{Membership, control};
 use crate::metrics::Counts;
 use crate::permits::{Holder, Permits, Rules, Runs, Slots};
+use crate::position::Position;
 use crate::request::{Answer, Refusal};
 use crate::rollouts::Rollouts;
-use crate::seat::Seat;
 use crate::store::{Doubt, Kept, Notes, Stored};
 use alarm::{Alarm, Alarms, Reason, Rejections};
 
 pub(crate) mod alarm;
 mod effect;
 mod follow;
+mod positioning;
 mod requests;
 mod rollouts;
-mod seating;
 mod status;
 
 pub(crate) use effect::Beside;
@@ -60,7 +60,7 @@ pub struct Setup {
 #[derive(Clone)]
 pub struct Agent {
     settings: Arc<Settings>,
-    seat: Seat,
+    position: Position,
     permits: Permits,
     membership: Membership,
     rollouts: Rollouts,
@@ -117,7 +117,7 @@ impl Agent {
         );
         let rules = rules(&settings, membership.roster());
         let mut agent = Agent {
-            seat: Seat::new(now, random),
+            position: Position::new(now, random),
             permits: Permits::new(rules, Runs { session, random }, kept.notes.permits),
             membership,
             rollouts: Rollouts::new(
@@ -154,8 +154,8 @@ impl Agent {
             let config = agent.place(now)?;
             Some((config, agent.membership.link_keys(&config)?, state))
         });
-        let seat = &mut agent.seat;
-        if !place.is_some_and(|(config, keys, state)| seat.resume(now, config, keys, &state)) {
+        let position = &mut agent.position;
+        if !place.is_some_and(|(config, keys, state)| position.resume(now, config, keys, &state)) {
             agent.permits.handle_left(now);
         }
         agent.follow_up(now);
@@ -166,7 +166,7 @@ impl Agent {
     pub fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
         if control::is_control(datagram) {
             self.membership.handle_datagram(now, datagram);
-        } else if !self.seat.handle_datagram(now, datagram) {
+        } else if !self.position.handle_datagram(now, datagram) {
             self.rejections.add(now, Reason::NoRing, 1);
         }
         self.follow_up(now);
@@ -174,12 +174,12 @@ impl Agent {
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Duration) {
-        self.seat.handle_timeout(now);
+        self.position.handle_timeout(now);
         self.permits.handle_timeout(now);
         if self.membership.handle_timeout(now) {
             // Once a second: names may mean other addresses by now, and what could not be
             // kept is tried again.
-            self.neighbours_due |= self.seat.neighbours().any(|beside| beside.silent);
+            self.neighbours_due |= self.position.neighbours().any(|beside| beside.silent);
             let refused = self.rejections.has_refused_fences(now);
             self.alarms.set(refused, Alarm::FenceRefused);
             if self.unkept.contains_key(&Stored::Notes) {
@@ -201,7 +201,7 @@ impl Agent {
 
     /// When to call [`Agent::handle_timeout`] at the latest.
     pub fn poll_timeout(&self) -> Duration {
-        let others = self.seat.poll_timeout().into_iter();
+        let others = self.position.poll_timeout().into_iter();
         let others = others.chain(self.permits.poll_timeout());
         let others = others.chain([self.rollouts.poll_timeout()]);
         others.fold(self.membership.poll_timeout(), Duration::min)
@@ -227,7 +227,7 @@ impl Agent {
             Err(error) => {
                 self.counts.store_failures += 1;
                 match what {
-                    Stored::State => self.seat.handle_state_lost(),
+                    Stored::State => self.position.handle_state_lost(),
                     Stored::Rollouts => self.rollouts.handle_unkept(),
                     Stored::Notes => self.take_back(now),
                     Stored::Identity | Stored::Roster => {}
@@ -296,7 +296,7 @@ impl Agent {
     fn collect_datagrams(&mut self) {
         if std::mem::take(&mut self.neighbours_due) {
             let beside: Vec<Beside> = self
-                .seat
+                .position
                 .neighbours()
                 .filter_map(|neighbour| {
                     let member = self.membership.member_at(neighbour.node)?;
@@ -312,10 +312,10 @@ impl Agent {
             }
         }
         self.send_rollouts();
-        if let Some(state) = self.seat.poll_state() {
+        if let Some(state) = self.position.poll_state() {
             self.effects.push_back(Effect::KeepState(state));
         }
-        while let Some((node, datagram)) = self.seat.poll_transmit() {
+        while let Some((node, datagram)) = self.position.poll_transmit() {
             self.counts.sent(datagram);
             let to = Destination::Neighbour(node);
             self.effects.push_back(Effect::Send(to, datagram.to_vec()));
@@ -348,7 +348,7 @@ impl Agent {
             permits: self.permits.ledger(),
             leaving: leaving.into_iter().collect(),
             run: self.permits.run(),
-            fence: self.fence.max(self.seat.fence()),
+            fence: self.fence.max(self.position.fence()),
         }));
     }
 
@@ -368,8 +368,8 @@ impl Agent {
                 .permits()
                 .any(|permit| permit.grant.token == token)
         };
-        let passes = self.seat.held().any(|held| !in_use(held.token));
-        let longest = self.permits.grace() + PASS_ON;
+        let passes = self.position.held().any(|held| !in_use(held.token));
+        let longest = self.permits.stop_timeout() + PASS_ON;
         let waits = passes && passed < PASS_ON || self.permits.stopping() && passed < longest;
         !waits
     }
@@ -378,11 +378,11 @@ impl Agent {
 fn rules(settings: &Settings, roster: Option<&Roster>) -> Rules {
     let timing = &settings.timing;
     Rules {
-        dwell_most: roster.map_or(timing.dwell_most, Roster::dwell_most),
-        grace: roster.map_or(timing.grace, Roster::grace),
+        max_hold: roster.map_or(timing.max_hold, Roster::max_hold),
+        stop_timeout: roster.map_or(timing.stop_timeout, Roster::stop_timeout),
         lease: settings.api.lease,
         patience: settings.fleetlock.patience,
-        every_permit: settings.hook.command.is_some() && settings.hook.when == When::Every,
+        every_permit: settings.command.run.is_some() && settings.command.when == When::Every,
         slots: Slots::new(roster.map_or(1, Roster::tokens), &settings.fleetlock.slots),
     }
 }

@@ -64,7 +64,7 @@ pub enum NoKey {
     Node(String),
     /// Not that of an operator.
     #[error(
-        "`{0}` is no operator's key: expected what `headway node identity --operator` prints, \
+        "`{0}` is no recovery key: expected what `headway node identity --recovery-key` prints, \
          {OPERATOR}…"
     )]
     Operator(String),

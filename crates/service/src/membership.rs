@@ -24,8 +24,8 @@ use headway_node::RingId;
 
 use crate::agent::alarm::{Alarm, Alarms, Reason};
 use crate::config::Settings;
-use crate::hearsay::Hearsay;
 use crate::identity::{Identities, NodeKey};
+use crate::reports::Reports;
 use crate::request::{Refusal, RequestId};
 use challenge::Challenge;
 use change::TELL_FOR;
@@ -110,7 +110,7 @@ pub(crate) struct Membership {
     proposals: BTreeMap<u64, Proposal>,
     poll_again: Duration,
     silent_since: BTreeMap<String, Duration>,
-    hearsay: Hearsay,
+    reports: Reports,
     next_offer: Duration,
     rotation: usize,
     outbox: VecDeque<(String, Message)>,
@@ -187,7 +187,7 @@ impl Membership {
             proposals: BTreeMap::new(),
             poll_again: now,
             silent_since: BTreeMap::new(),
-            hearsay: Hearsay::default(),
+            reports: Reports::default(),
             next_offer: now,
             rotation: 0,
             outbox: VecDeque::new(),
@@ -263,7 +263,7 @@ impl Membership {
                 let news = Effect::Rollouts(name, address, bytes.clone());
                 self.effects.push_back(news);
             }
-            Message::Hearsay { bytes } => {
+            Message::Reports { bytes } => {
                 if let Ok(report) = serde_json::from_slice(bytes) {
                     self.handle_report(now, report);
                 }

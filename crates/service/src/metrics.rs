@@ -112,9 +112,9 @@ pub(crate) fn text(status: &Status) -> String {
         "Permits not given back in time",
         counts.overruns,
     );
-    counter("hook_runs", "Runs of the command", counts.command_runs);
+    counter("command_runs", "Runs of the command", counts.command_runs);
     counter(
-        "hook_failures",
+        "command_failures",
         "Runs of the command that failed",
         counts.command_failures,
     );
@@ -164,7 +164,11 @@ pub(crate) fn text(status: &Status) -> String {
         "Members left out of the ring",
         status.bypassed.len() as u64,
     );
-    gauge("roster_version", "The roster's version", status.roster);
+    gauge(
+        "membership_version",
+        "The membership's version",
+        status.membership,
+    );
     let rejected = Family::<Vec<(&'static str, String)>, Counter>::default();
     for (reason, &count) in &status.rejected {
         rejected

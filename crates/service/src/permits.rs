@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(crate) use permit::{CommandPermit, Effect, Permit, Rules, Runs, Slots, Used};
 pub use permit::{Entry, Grant, Holder, Ledger, Outcome};
 
-use crate::hook::Run;
+use crate::command::Run;
 use crate::request::RequestId;
 
 mod granting;
@@ -28,7 +28,7 @@ struct Waiting {
     turn: Option<Turn>,
 }
 
-/// A step of a roll-out leaves tokens other than its own to others at first, so that tokens which
+/// A step of a rollout leaves tokens other than its own to others at first, so that tokens which
 /// have bunched up share the work: otherwise the one ahead does all of it. One that has gone all
 /// the way round comes to help.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Permits {
             && permit.grant == grant
             && permit.ends.is_none()
         {
-            permit.ends = Some(now + permit.grace);
+            permit.ends = Some(now + permit.stop_timeout);
             if permit.holder.is_command() {
                 self.effects.push_back(Effect::StopCommand(grant));
             }
@@ -145,12 +145,12 @@ impl Permits {
                 continue;
             }
             let (token, fence) = (entry.token, entry.fence);
-            let ends = now + self.rules.counted_on(&entry) + self.rules.grace;
+            let ends = now + self.rules.counted_on(&entry) + self.rules.stop_timeout;
             let permit = Permit {
                 grant: Grant { token, fence },
                 since: now,
                 deadline: now,
-                grace: self.rules.grace,
+                stop_timeout: self.rules.stop_timeout,
                 collected: entry.collected,
                 lease: (!entry.holder.is_fleetlock()).then_some(ends),
                 length: entry.length,
@@ -181,8 +181,8 @@ impl Permits {
     }
 
     /// How long a permit may take to end when it is asked back.
-    pub(crate) const fn grace(&self) -> Duration {
-        self.rules.grace
+    pub(crate) const fn stop_timeout(&self) -> Duration {
+        self.rules.stop_timeout
     }
 
     /// A command runs, and a node that stops waits for its end.

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::agent::{Agent, Beside, Destination, Effect};
 use crate::clock::{epoch, since_boot};
-use crate::hook::Order;
+use crate::command::Order;
 use crate::permits::{CommandPermit, Outcome};
 use crate::request::{Answer, Envelope, Reply, Request, RequestId};
 use crate::store::{Store, Stored};

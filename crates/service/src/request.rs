@@ -106,13 +106,13 @@ pub enum Request {
     Rotate(Box<Identity>),
     /// Another key for the operator, signed with the old one.
     RotateOperator { key: SignerKey, signature: String },
-    /// Somebody starts a roll-out.
+    /// Somebody starts a rollout.
     StartRollout(Wanted),
     /// Somebody says whether it goes on.
     OrderRollout { name: String, ask: Ask },
-    /// What is known of roll-outs.
+    /// What is known of rollouts.
     Rollouts,
-    /// A step of a roll-out has ended; an error says why it has failed.
+    /// A step of a rollout has ended; an error says why it has failed.
     StepEnded {
         grant: Grant,
         result: Result<(), String>,
@@ -154,7 +154,7 @@ pub enum Answer {
     Changed(Changed),
     /// A roster that an operator has to sign.
     Unsigned(String),
-    /// What is known of roll-outs, the latest first.
+    /// What is known of rollouts, the latest first.
     Rollouts(Vec<RolloutView>),
 }
 
@@ -205,10 +205,10 @@ pub enum Refusal {
     #[error("too many wait for a permit here already: ask again later")]
     Full,
     /// No command to run.
-    #[error("there is no command: set hook.command")]
+    #[error("there is no command: set command.run")]
     NoCommand,
     /// Nobody has told this node who is on the ring.
-    #[error("this node has no roster yet")]
+    #[error("this node has no membership yet")]
     NoRoster,
     /// One change at a time.
     #[error("another change is under way: try again in a moment")]
@@ -230,13 +230,13 @@ pub enum Refusal {
     Unreachable(String, String),
     /// A change that its owner has to sign.
     #[error(
-        "not signed with the key that is to be replaced, or that the roster names: an operator gives \
-         the file with that one as --operator"
+        "not signed with the key that is to be replaced, or that the membership names: an operator gives \
+         the file with that one as --recovery-key"
     )]
     NotSigned,
     /// No operator's word counts.
     #[error(
-        "the roster names no operator (ring.operator_key): say it without --operator, on every \
+        "the membership names no operator (ring.recovery_key): say it without --recovery-key, on every \
          machine that is left"
     )]
     NoOperator,
@@ -270,7 +270,7 @@ pub enum Refusal {
     /// Nobody knows whether it will be decided upon.
     #[error("{0}")]
     Undecided(String),
-    /// A roll-out that cannot be, or is not there.
+    /// A rollout that cannot be, or is not there.
     #[error("{0}")]
     Rollout(String),
     /// Terms that no ring can have.
@@ -299,7 +299,7 @@ pub struct Given {
     /// How long it can be extended to.
     pub time: Duration,
     /// How long there is from being asked back to the end.
-    pub grace: Duration,
+    pub stop_timeout: Duration,
 }
 
 /// A program's permit, looked at.

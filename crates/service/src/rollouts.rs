@@ -1,4 +1,4 @@
-//! One node's part in roll-outs: what is known of them, how that spreads, and whether this node
+//! One node's part in rollouts: what is known of them, how that spreads, and whether this node
 //! wants a permit for its own step.
 //!
 //! Without clock, socket or disk: news, times and requests go in; news and the wish for a permit
@@ -7,7 +7,7 @@
 //! every node can answer for all, and a node that was away learns what it has missed, even with an
 //! empty disk.
 //!
-//! Any member may start a roll-out and say whether it goes on. How far a member is it signs itself,
+//! Any member may start a rollout and say whether it goes on. How far a member is it signs itself,
 //! where members have keys of their own, so that others can pass it on and not make it up. What
 //! nobody may say is dropped, and whoever says much of that, or changes its mind without end, is not
 //! listened to for the rest of the second.
@@ -40,7 +40,7 @@ const MAX_DATAGRAMS: usize = 32;
 /// Characters of a reason, which goes into a datagram.
 const MAX_WHY: usize = 150;
 
-/// A roll-out's number is at most the time of day, this much later.
+/// A rollout's number is at most the time of day, this much later.
 const NUMBERS_AHEAD: Duration = Duration::from_secs(86_400);
 
 /// No permit lasts that long.
@@ -73,7 +73,7 @@ enum News {
     Digests(Vec<(Id, u64)>),
 }
 
-/// One node's view of roll-outs.
+/// One node's view of rollouts.
 #[derive(Clone)]
 pub(crate) struct Rollouts {
     me: String,
@@ -140,7 +140,7 @@ impl Rollouts {
                     }
                 }
                 // The neighbours know, also how far this node was.
-                Err(error) => tracing::error!(%error, "what was kept of roll-outs cannot be read"),
+                Err(error) => tracing::error!(%error, "what was kept of rollouts cannot be read"),
             }
         }
         rollouts
@@ -196,7 +196,7 @@ impl Rollouts {
                     if wrong + 1 == MAX_WRONG {
                         tracing::warn!(
                             member = sender,
-                            "says of roll-outs what it may not say: not listened to for a second"
+                            "says of rollouts what it may not say: not listened to for a second"
                         );
                     }
                 }

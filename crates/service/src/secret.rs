@@ -40,8 +40,8 @@ pub enum SecretError {
          one"
     )]
     NoIdentity(PathBuf),
-    /// Not the file of an operator's key.
-    #[error("{0} has no operator's key: `headway node identity --operator FILE` makes one")]
+    /// Not the file of a recovery key.
+    #[error("{0} has no recovery key: `headway node identity --recovery-key FILE` makes one")]
     NoOperator(PathBuf),
     /// A token with characters that do not fit into a header.
     #[error("the token in {0} has other characters than letters, digits, `-`, `_`, `.` and `~`")]

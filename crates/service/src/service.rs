@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::agent::{Agent, Setup};
-use crate::api::{App, door};
+use crate::api::{App, admission};
 use crate::clock::{epoch, since_boot};
 use crate::config::{Mistake, Settings};
 use crate::identity::Identities;
@@ -24,7 +24,7 @@ use crate::request::{Handle, MAX_REQUESTS, Request};
 use crate::secret::{self, SecretError};
 use crate::store::{Notes, Store, Sync};
 use crate::transport::ByName;
-use crate::{hook, log};
+use crate::{command, log};
 
 /// Why a node did not start, or ended.
 #[derive(Debug, Error)]
@@ -114,7 +114,7 @@ fn open_store(settings: &Settings) -> Result<Store, ServiceError> {
     match store.notes() {
         Ok(Notes { run: Some(run), .. }) => run.end(),
         Ok(_) => {}
-        Err(_) => hook::end_all(&settings.node.name, &settings.ring.name),
+        Err(_) => command::end_all(&settings.node.name, &settings.ring.name),
     }
     Ok(store)
 }
@@ -142,7 +142,7 @@ async fn run_on(
         settings: settings.clone(),
         identities,
         kept: store.kept(),
-        session: hook::session(),
+        session: command::session(),
         epoch: epoch(now()),
         wire,
         random,
@@ -163,8 +163,8 @@ async fn run_on(
             let _ = ended.send(shell.run(&received));
         })
         .map_err(system("cannot start a thread"))?;
-    let commands =
-        hook::start(ordered, published, handle.clone()).map_err(system("cannot start a thread"))?;
+    let commands = command::start(ordered, published, handle.clone())
+        .map_err(system("cannot start a thread"))?;
     tracing::info!(
         name = %settings.node.name,
         ring = %settings.ring.name,
@@ -195,7 +195,7 @@ async fn run_on(
     // The socket of a node that is gone would only confuse.
     let _ = std::fs::remove_file(&settings.api.socket);
     // Dropping what the protocol held has ended the orders.
-    let _ = tokio::time::timeout(settings.timing.grace, commands).await;
+    let _ = tokio::time::timeout(settings.timing.stop_timeout, commands).await;
     match result {
         Ok(Ok(())) => {
             let _ = thread.join();
@@ -244,11 +244,11 @@ async fn listen(settings: &Settings, app: &Arc<App>) -> Result<Vec<Server>, Serv
     let socket = &settings.api.socket;
     let what = format!("cannot serve at {} (api.socket)", socket.display());
     let unix = bind_socket(socket).map_err(system(what))?;
-    let mut servers = vec![tokio::spawn(door::serve_local(unix, Arc::clone(app)))];
+    let mut servers = vec![tokio::spawn(admission::serve_local(unix, Arc::clone(app)))];
     if let Some(address) = &settings.api.http {
         let what = format!("cannot serve at {address} (api.http)");
         let tcp = TcpListener::bind(address).await.map_err(system(what))?;
-        servers.push(tokio::spawn(door::serve_http(tcp, Arc::clone(app))));
+        servers.push(tokio::spawn(admission::serve_http(tcp, Arc::clone(app))));
     }
     Ok(servers)
 }

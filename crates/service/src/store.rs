@@ -21,7 +21,7 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::hook::Run;
+use crate::command::Run;
 use crate::permits::Ledger;
 use place::{HEAD_BYTES, latest, this_boot, write_place};
 use sealed::{create, sync_folder};
@@ -69,7 +69,7 @@ pub struct Kept {
     pub roster: Option<Vec<u8>>,
     /// What else has to survive a restart.
     pub notes: Notes,
-    /// What is known of roll-outs; empty if nothing was kept.
+    /// What is known of rollouts; empty if nothing was kept.
     pub rollouts: Vec<u8>,
     /// What was kept and cannot be relied on.
     pub doubts: Vec<Doubt>,
@@ -109,7 +109,7 @@ impl fmt::Display for Stored {
         formatter.write_str(match self {
             Stored::Identity => "key pairs",
             Stored::Notes => "notes",
-            Stored::Rollouts => "roll-outs",
+            Stored::Rollouts => "rollouts",
             Stored::Roster => "membership",
             Stored::State => "state",
         })
@@ -121,12 +121,10 @@ impl fmt::Display for Stored {
 #[serde(default)]
 pub struct Notes {
     /// Permits, and who waits for one.
-    #[serde(rename = "desk")]
     pub permits: Ledger,
     /// Nodes that left the ring and may still use a permit, with their addresses.
     pub leaving: Vec<(String, String)>,
     /// The command that runs, or is about to.
-    #[serde(rename = "hold")]
     pub run: Option<Run>,
     /// No token had a larger fencing number here.
     pub fence: u64,
@@ -324,7 +322,7 @@ impl Store {
     }
 
     /// The roster and what goes with it, if it was kept. Beside it there is the number of the
-    /// latest: one that was deleted or put back has a lower one.
+    /// latest: one that was deleted or restored has a lower one.
     ///
     /// # Errors
     ///
@@ -334,7 +332,7 @@ impl Store {
         let mut kept = self.unsealed(MEMBERSHIP)?;
         let age = kept.as_deref().map_or(0, number);
         if latest.is_some_and(|latest| latest > age) {
-            return Err(unreadable(MEMBERSHIP, "it was deleted or put back"));
+            return Err(unreadable(MEMBERSHIP, "it was deleted or restored"));
         }
         if let Some(kept) = &mut kept {
             kept.drain(..kept.len().min(8));
@@ -391,7 +389,7 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps what is known of roll-outs.
+    /// Keeps what is known of rollouts.
     ///
     /// # Errors
     ///

@@ -97,13 +97,13 @@ pub struct headway_config {
     /// The state is sent again after so many microseconds without a change.
     pub refresh: u64,
     /// A neighbour that was not heard for so many microseconds is silent.
-    pub silence: u64,
+    pub heartbeat_timeout: u64,
     /// The least time between two ticks, in microseconds.
     pub tick: u64,
     /// A permit is withdrawn after so many microseconds.
-    pub dwell_most: u64,
+    pub max_hold: u64,
     /// And has to be given back within so many.
-    pub grace: u64,
+    pub stop_timeout: u64,
     /// The key that the predecessor has for this node, or NULL for none.
     pub predecessor_key: *const u8,
     /// The key that the successor has for this node, or NULL for none.
@@ -186,11 +186,11 @@ pub unsafe extern "C" fn headway_node_init(
     };
     let timing = Timing {
         refresh: Duration::from_micros(told.refresh),
-        silence: Duration::from_micros(told.silence),
+        heartbeat_timeout: Duration::from_micros(told.heartbeat_timeout),
         tick: Duration::from_micros(told.tick),
-        dwell_least: Duration::ZERO,
-        dwell_most: Duration::from_micros(told.dwell_most),
-        grace: Duration::from_micros(told.grace),
+        min_hold: Duration::ZERO,
+        max_hold: Duration::from_micros(told.max_hold),
+        stop_timeout: Duration::from_micros(told.stop_timeout),
     };
     let config = Config {
         role: Role::usual(told.index, told.nodes),

@@ -29,7 +29,7 @@ pub struct Page<'k> {
     pub separation: u32,
     /// A board beside computers has to begin where they do.
     pub fence_floor: u64,
-    /// Times in milliseconds: [`Timing`]'s refresh, silence, tick, dwell_most and grace.
+    /// Times in milliseconds: [`Timing`]'s refresh, heartbeat_timeout, tick, max_hold and stop_timeout.
     pub times: [u32; 5],
     /// How long a measurement takes, in milliseconds.
     pub sample: u32,
@@ -129,17 +129,17 @@ impl<'k> Page<'k> {
     /// When the tokens do not fit.
     pub fn config(&self) -> Result<Config, PlanError> {
         let plan = Plan::new(self.nodes, self.tokens, self.separation)?;
-        let [refresh, silence, tick, dwell_most, grace] =
+        let [refresh, heartbeat_timeout, tick, max_hold, stop_timeout] =
             self.times.map(|time| Duration::from_millis(time.into()));
         Ok(Config {
             role: Role::usual(self.index, self.nodes),
             timing: Timing {
                 refresh,
-                silence,
+                heartbeat_timeout,
                 tick,
-                dwell_least: Duration::ZERO,
-                dwell_most,
-                grace,
+                min_hold: Duration::ZERO,
+                max_hold,
+                stop_timeout,
             },
             fence_floor: self.fence_floor,
             ..Config::new(self.ring, self.index, plan)

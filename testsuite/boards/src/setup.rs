@@ -16,7 +16,7 @@ pub struct Settings {
     pub fence_floor: u64,
     /// The members that are boards; the others are programs that connect by themselves.
     pub boards: Vec<u32>,
-    /// Times of boards in milliseconds: refresh, silence, tick, dwell_most, grace.
+    /// Times of boards in milliseconds: refresh, heartbeat_timeout, tick, max_hold, stop_timeout.
     pub times: [u32; 5],
     /// How long a measurement takes, in milliseconds.
     pub sample: u32,

@@ -34,7 +34,7 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 Examples:
   headway node identity /var/lib/headway/identity   this machine's public key
   headway node init node.toml                   a commented example
-  headway node check-config --config node.toml  what is wrong, or what it means
+  headway node check-config --config node.toml  validates and explains it
   headway node check-config --config node.toml --conflicts groups.txt
   headway node --config node.toml               runs the node
   headway node status --socket /run/headway/node.sock
@@ -59,11 +59,11 @@ enum Command {
     Init(InitArgs),
     /// Print this machine's public key; its secrets are made if there are none yet
     Identity(keys::IdentityArgs),
-    /// Give this node other key pairs, or the operator another key, while the ring works
+    /// Replace the key pairs of this node, or the recovery key, while the ring works
     RotateKey(keys::RotateArgs),
-    /// Say what is wrong with a configuration, or what it means
+    /// Validate and explain a configuration
     CheckConfig(Box<CheckArgs>),
-    /// What a running node is doing; exit code 1 while its ring has not settled or stands still
+    /// What a running node is doing; exit code 1 while its ring has not settled or is stalled
     Status(StatusArgs),
     /// Who is on the ring
     List(ListArgs),
@@ -76,9 +76,9 @@ enum Command {
     /// Go on without most of the voters, which are gone for good
     #[command(
         long_about = "Go on without most of the voters, which are gone for good\n\n\
-        Say it of machines that are off and stay off: those named are left out, and the others \
+        Name only machines that are permanently off: they are left out, and the others \
         decide from then on. Name nobody if the machines are there, and most voters have lost their \
-        disks. With --operator, say it once, on one node; else on every node that is left. \
+        disks. With --recovery-key, run it once, on one node; else on every node that is left. \
         docs/operators/voters.md has the whole procedure."
     )]
     Recover(RecoverArgs),
@@ -135,8 +135,8 @@ Examples:
   headway node run -- systemctl restart nginx
   headway node run --within 10m -- ./backup --full || echo \"not now\"
 
-The permit stays here while the command lives, for at most timing.dwell_most; then the command
-gets SIGTERM, and SIGKILL before timing.grace is over. Signals are passed on to it. It knows
+The permit stays here while the command lives, for at most timing.max_hold; then the command
+gets SIGTERM, and SIGKILL before timing.stop_timeout is over. Signals are passed on to it. It knows
 HEADWAY_TOKEN, HEADWAY_FENCE (the fencing number), HEADWAY_DEADLINE (Unix time) and
 HEADWAY_SECONDS. The exit code is the command's, or 128 and the number of the signal that has
 ended it; 1 if no permit came in time, 2 if there is no node or no such command.")]
@@ -178,10 +178,10 @@ struct RecoverArgs {
     /// Members whose machines are off for good, most voters among them: a,b,c
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     gone: Vec<String>,
-    /// The operator's key (ring.operator_key), which all members believe. If this is left out, run
+    /// The recovery key (ring.recovery_key), which all members believe. If this is left out, run
     /// the command on every machine that is left
     #[arg(long, value_name = "FILE")]
-    operator: Option<PathBuf>,
+    recovery_key: Option<PathBuf>,
     #[command(flatten)]
     socket: SocketArgs,
 }
@@ -225,7 +225,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         Some(Command::Set(args)) => set::run(args),
         Some(Command::Recover(args)) => {
             let mut body = json!({ "gone": args.gone });
-            if let Some(file) = &args.operator {
+            if let Some(file) = &args.recovery_key {
                 let signature = keys::sign(&args.socket.socket, &args.gone, file)?;
                 body["signature"] = signature.into();
             }
@@ -239,7 +239,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         Some(Command::Members(args)) => members::run(args),
         Some(Command::Ask(args)) if args.wait => {
-            let path = format!("/v1/hook?wait_ms={}", MAX_WAIT.as_millis());
+            let path = format!("/v1/command?wait_ms={}", MAX_WAIT.as_millis());
             let answer = client::ask_within(&args.socket.socket, "POST", &path, None, MAX_WAIT);
             let answer = answer.map_err(failed)?;
             let said = match answer["succeeded"].as_bool() {
@@ -251,7 +251,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             Ok(Answer::from(answer["succeeded"] == true))
         }
         Some(Command::Ask(args)) => {
-            ask(&args.socket.socket, "POST", "/v1/hook", None)?;
+            ask(&args.socket.socket, "POST", "/v1/command", None)?;
             say("the command runs at the next permit")?;
             Ok(Answer::Yes)
         }
@@ -295,14 +295,17 @@ fn failed(error: ClientError) -> Failure {
 }
 
 fn list(args: &ListArgs) -> Result<Answer, Failure> {
-    let roster = ask(&args.socket.socket, "GET", "/v1/roster", None)?;
-    let list = |key: &str| roster[key].as_array().cloned().unwrap_or_default();
+    let membership = ask(&args.socket.socket, "GET", "/v1/membership", None)?;
+    let list = |key: &str| membership[key].as_array().cloned().unwrap_or_default();
     if args.toml {
         say(keys::as_toml(&list("members")).trim_end())?;
         return Ok(Answer::Yes);
     }
-    let ring = text(&roster["ring"]);
-    say(format_args!("roster {} of ring {ring}", roster["version"]))?;
+    let ring = text(&membership["ring"]);
+    say(format_args!(
+        "membership {} of ring {ring}",
+        membership["version"]
+    ))?;
     let bypassed = list("bypassed");
     for (at, member) in list("members").iter().enumerate() {
         let (name, address) = (text(&member["name"]), text(&member["address"]));
@@ -334,7 +337,7 @@ fn add(args: &AddArgs) -> Result<Answer, Failure> {
     })
 }
 
-/// Says what has become of the roster. Not to know is no error of whoever asks, and no yes.
+/// Says what has become of the membership. Not to know is no error of whoever asks, and no yes.
 fn changed(
     answer: Result<Value, ClientError>,
     how: impl FnOnce(&Value) -> String,
@@ -342,7 +345,7 @@ fn changed(
     match answer {
         Ok(answer) => {
             say(format_args!(
-                "roster {}: {}",
+                "membership {}: {}",
                 answer["version"],
                 how(&answer)
             ))?;

@@ -65,7 +65,7 @@ pub(crate) struct Args {
         default_value = "10ms..30ms",
         help_heading = "Ring"
     )]
-    dwell: Span,
+    hold: Span,
 
     /// Least time between two ticks of the clock
     #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = duration, help_heading = "Ring")]
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             Transport::Memory => Carrier::Memory,
             Transport::Udp => Carrier::Udp,
         },
-        dwell: args.dwell.0,
+        hold: args.hold.0,
         timing: timing(args),
         payload: args.payload,
         key: key(args)?,
@@ -229,9 +229,9 @@ fn timing(args: &Args) -> Timing {
     Timing {
         refresh: args.refresh,
         tick: args.tick,
-        silence: usual.silence.max(args.refresh * 8),
+        heartbeat_timeout: usual.heartbeat_timeout.max(args.refresh * 8),
         // Longer than anybody uses a permit here, so that none is asked back.
-        dwell_most: (args.dwell.0.max * 4).max(Duration::from_secs(1)),
+        max_hold: (args.hold.0.max * 4).max(Duration::from_secs(1)),
         ..usual
     }
 }

@@ -27,7 +27,7 @@ Examples:
   headway rollout resume kernel --retry    after a failure was repaired
 
 Every member runs the command once it has a permit, so at most as many at a time as ring.tokens,
-and never closer than ring.separation. Any member answers and takes orders, and a roll-out
+and never closer than ring.separation. Any member answers and takes orders, and a rollout
 survives the loss of any of them. A member may begin a step again after a crash: the command has
 HEADWAY_STEP, a number that stays the same, to do its work only once. Members run only programs
 that their rollout.allow lists.")]
@@ -83,7 +83,7 @@ struct StartArgs {
 
 #[derive(ClapArgs, Debug)]
 struct StatusArgs {
-    /// Which roll-out; the latest if left out
+    /// Which rollout; the latest if left out
     name: Option<String>,
     /// Keep showing it until it has ended
     #[arg(long)]
@@ -97,7 +97,7 @@ struct StatusArgs {
 
 #[derive(ClapArgs, Debug)]
 struct LogArgs {
-    /// Which roll-out; the latest if left out
+    /// Which rollout; the latest if left out
     name: Option<String>,
     #[command(flatten)]
     socket: SocketArgs,
@@ -105,7 +105,7 @@ struct LogArgs {
 
 #[derive(ClapArgs, Debug)]
 struct NameArgs {
-    /// Which roll-out
+    /// Which rollout
     name: String,
     #[command(flatten)]
     socket: SocketArgs,
@@ -113,7 +113,7 @@ struct NameArgs {
 
 #[derive(ClapArgs, Debug)]
 struct ResumeArgs {
-    /// Which roll-out
+    /// Which rollout
     name: String,
     /// Run steps that have failed once more
     #[arg(long)]
@@ -194,7 +194,7 @@ fn start(args: &StartArgs) -> Result<Answer, Failure> {
     let (members, tokens) = (&status["members"], &status["tokens"]);
     let would = if args.dry_run { "would run" } else { "runs" };
     say(format_args!(
-        "roll-out {} {would} on {members} members, {tokens} at a time: {}",
+        "rollout {} {would} on {members} members, {tokens} at a time: {}",
         args.name,
         args.command.join(" ")
     ))?;
@@ -217,7 +217,7 @@ fn order(socket: &SocketArgs, name: &str, what: &str) -> Result<Answer, Failure>
     Ok(Answer::Yes)
 }
 
-/// The latest roll-out, of this name if there is one.
+/// The latest rollout, of this name if there is one.
 fn find(socket: &SocketArgs, name: Option<&str>) -> Result<Value, Failure> {
     let mut answer = ask(&socket.socket, "GET", "/v1/rollouts", None)?;
     let rollouts = answer["rollouts"].as_array_mut().map(std::mem::take);
@@ -227,9 +227,9 @@ fn find(socket: &SocketArgs, name: Option<&str>) -> Result<Value, Failure> {
         None => rollouts.next(),
     };
     found.ok_or_else(|| match name {
-        Some(name) => Failure::new(format!("there is no roll-out `{name}`"))
+        Some(name) => Failure::new(format!("there is no rollout `{name}`"))
             .help("`headway rollout status` shows the latest; the last eight are remembered"),
-        None => Failure::new("there is no roll-out").help("`headway rollout start` starts one"),
+        None => Failure::new("there is no rollout").help("`headway rollout start` starts one"),
     })
 }
 

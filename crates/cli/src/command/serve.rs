@@ -61,7 +61,7 @@ pub(crate) struct Args {
     fleet: Vec<NodeUrl>,
 
     /// Unix socket of a node of this machine, so that the page can pause, resume and abort
-    /// roll-outs; needs --secret-file
+    /// rollouts; needs --secret-file
     #[arg(
         long,
         value_name = "SOCKET",

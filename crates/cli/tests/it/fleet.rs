@@ -1,4 +1,4 @@
-//! Real nodes: permits for commands, members, terms, keys, roll-outs and the demonstration, as
+//! Real nodes: permits for commands, members, terms, keys, rollouts and the demonstration, as
 //! far as the program itself has a part in it. crates/service/tests has the rest.
 
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -18,7 +18,7 @@ pub(crate) struct Ring {
 }
 
 /// Permits that no command outlives, however busy the machine is.
-pub(crate) const LONG: &str = "dwell_most = \"2m\"\n";
+pub(crate) const LONG: &str = "max_hold = \"2m\"\n";
 
 impl Drop for Ring {
     fn drop(&mut self) {
@@ -42,7 +42,7 @@ impl Ring {
     /// So many nodes, which have settled; `more` goes into every file, beginning with `timing`.
     pub(crate) fn settled(nodes: usize, more: &str) -> Ring {
         let mut ring = Ring::new(nodes);
-        let operator = ring.key("--operator operator.key");
+        let operator = ring.key("--recovery-key operator.key");
         let members: String = (0..nodes)
             .map(|at| {
                 let (key, address) = (ring.key(&format!("{at}.identity")), ring.address(at));
@@ -56,7 +56,7 @@ impl Ring {
                 "[node]\nname = \"n{at}\"\nlisten = \"{}\"\nstate_dir = \"{at}\"\n\
                  identity_file = \"{at}.identity\"\n[timing]\ntick = \"2ms\"\nrefresh = \"20ms\"\n\
                  {more}\n[api]\nsocket = \"{at}.sock\"\nhttp = \"{}\"\n\
-                 [ring]\nname = \"test\"\noperator_key = \"{operator}\"\n{members}",
+                 [ring]\nname = \"test\"\nrecovery_key = \"{operator}\"\n{members}",
                 ring.address(at),
                 ring.http(at)
             );
@@ -219,7 +219,7 @@ fn a_command_runs_under_a_permit_and_its_exit_code_is_the_answer() {
         ],
     );
     // What runs for too long is ended, before others get the permit.
-    let short = "node set --socket 0.sock --dwell-most 2s --grace 500ms";
+    let short = "node set --socket 0.sock --max-hold 2s --stop-timeout 500ms";
     assert_eq!(ring.headway(short).code, 0);
     ring.until("node status --socket 2.sock", 0, "lasts 0ms to 2s");
     let ran = shell("2.sock", "trap '' TERM; while :; do sleep 0.05; done");
@@ -234,7 +234,7 @@ fn an_asked_command_is_waited_for_and_outlives_a_restart() {
         "cd {}; echo x >>ran; test ! -e fails",
         folder.path().display()
     );
-    let hook = format!("{LONG}[hook]\ncommand = [\"sh\", \"-c\", \"{script}\"]");
+    let hook = format!("{LONG}[command]\nrun = [\"sh\", \"-c\", \"{script}\"]");
     let mut ring = Ring::settled(3, &hook);
     let runs = || {
         let text = std::fs::read_to_string(folder.path().join("ran"));
@@ -242,7 +242,7 @@ fn an_asked_command_is_waited_for_and_outlives_a_restart() {
     };
     // Nothing runs unless it was asked for.
     assert_eq!(runs(), 0);
-    let wait = "node ask --wait --socket 0.sock";
+    let wait = "node request --wait --socket 0.sock";
     ring.says(wait, 0, "the command has succeeded\n");
     assert_eq!(runs(), 1);
     std::fs::write(folder.path().join("fails"), "").unwrap();
@@ -252,8 +252,8 @@ fn an_asked_command_is_waited_for_and_outlives_a_restart() {
     // While nobody can have a permit, it is asked for; the node is killed and comes back.
     ring.kill(1);
     ring.until("node status --socket 0.sock", 1, "n1 is silent");
-    assert_eq!(ring.headway("node ask --socket 0.sock").code, 0);
-    assert_eq!(ring.headway("node ask --socket 2.sock").code, 0);
+    assert_eq!(ring.headway("node request --socket 0.sock").code, 0);
+    assert_eq!(ring.headway("node request --socket 2.sock").code, 0);
     ring.kill(0);
     ring.start_node(0);
     ring.start_node(1);
@@ -320,7 +320,7 @@ fn left(folder: &Path) -> usize {
 }
 
 #[test]
-fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
+fn a_rollout_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     let folder = folder();
     let script = folder.path().join("upgrade");
     let text = format!(
@@ -338,7 +338,7 @@ fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     refused(
         ring.path(),
         &[
-            ("rollout status --socket 0.sock", "there is no roll-out"),
+            ("rollout status --socket 0.sock", "there is no rollout"),
             (
                 "rollout start web --socket 0.sock -- rm -rf x",
                 "rollout.allow",
@@ -363,10 +363,10 @@ fn a_roll_out_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     ring.until(
         "node status --socket 1.sock",
         0,
-        "roll-out web has stopped: n2: exit code 3",
+        "rollout web has stopped: n2: exit code 3",
     );
     let ran = ring.headway("rollout log --socket 2.sock");
-    assert!(ran.out.contains("n0 started roll-out web"), "{}", ran.out);
+    assert!(ran.out.contains("n0 started rollout web"), "{}", ran.out);
     assert!(
         ran.out.contains("n2: failed after") && ran.out.contains("exit code 3"),
         "{}",
@@ -447,14 +447,14 @@ fn three_processes_form_a_ring_and_change_it() {
     ring.until(&status(0), 0, "\"members\": 3");
     let (address, key) = (ring.address(3), ring.key("3.identity"));
     let add = format!("node add n3 {address} --key {key} --socket 1.sock");
-    ring.until(&add, 0, "roster 2: n3 is added");
+    ring.until(&add, 0, "membership 2: n3 is added");
     ring.until(&status(3), 0, "\"members\": 4");
     let remove = "node remove n1 --socket 3.sock";
-    ring.until(remove, 0, "roster 3: n1 is removed");
+    ring.until(remove, 0, "membership 3: n1 is removed");
     ring.until(&status(0), 0, "\"members\": 3");
     let ran = ring.headway("node list --socket 2.sock");
     assert!(
-        ran.out.starts_with("roster 3 of ring variables"),
+        ran.out.starts_with("membership 3 of ring variables"),
         "{}",
         ran.out
     );
@@ -464,7 +464,7 @@ fn three_processes_form_a_ring_and_change_it() {
         ring.path(),
         &[
             ("node remove n1 --socket 0.sock", "no member `n1`"),
-            ("node ask --socket 0.sock", "there is no command"),
+            ("node request --socket 0.sock", "there is no command"),
             (set, "error"),
             (
                 &format!("{set} --tick 1500us"),
@@ -476,18 +476,22 @@ fn three_processes_form_a_ring_and_change_it() {
             ),
         ],
     );
-    let said = "roster 4: 2 tokens, at least 1 hop apart in real time\n";
-    ring.says(&format!("{set} --tokens 2 --grace 20s"), 0, said);
-    let ran = ring.until("node status --socket 0.sock", 0, "roster 4, place 0 of 3");
+    let said = "membership 4: 2 tokens, at least 1 hop apart in real time\n";
+    ring.says(&format!("{set} --tokens 2 --stop-timeout 20s"), 0, said);
+    let ran = ring.until(
+        "node status --socket 0.sock",
+        0,
+        "membership 4, place 0 of 3",
+    );
     for text in [
-        "asked for   2 tokens, at least 1 hop apart",
-        "room for    2 tokens; with a member less, fewer travel",
-        "and 20s of grace",
-        "file says   ring.tokens = 1, not 2\n            timing.grace = 10000ms, not 20000ms\n",
+        "configured  2 tokens, at least 1 hop apart",
+        "room for    2 tokens; losing a member reduces capacity",
+        "stop_timeout 20s",
+        "file says   ring.tokens = 1, not 2\n            timing.stop_timeout = 10000ms, not 20000ms\n",
     ] {
         assert!(ran.out.contains(text), "{text} in\n{}", ran.out);
     }
-    let said = "roster 5: n3 is removed\n\
+    let said = "membership 5: n3 is removed\n\
          1 token from now on, because 2 that are 1 hop apart need 3 members, and there are 2; 2 \
          again as soon as they fit\n";
     ring.says("node remove n3 --socket 0.sock", 0, said);
@@ -502,32 +506,35 @@ fn three_processes_form_a_ring_and_change_it() {
     assert!(open, "{}", ran.err);
 }
 
-/// What the operator's key is for: another one in its place, and a recovered membership.
+/// What the recovery key is for: another one in its place, and a recovered membership.
 #[test]
 fn the_operator_takes_another_key_and_begins_a_new_log() {
-    let mut ring = Ring::settled(4, "dwell_most = \"1s\"\ngrace = \"500ms\"");
+    let mut ring = Ring::settled(4, "max_hold = \"1s\"\nstop_timeout = \"500ms\"");
     for file in ["next.key", "other.key"] {
-        ring.key(&format!("--operator {file}"));
+        ring.key(&format!("--recovery-key {file}"));
     }
     let rotate = "node rotate-key --socket 1.sock";
-    let with = |old: &str, new: &str| format!("{rotate} --operator {old} --new {new}");
+    let with = |old: &str, new: &str| format!("{rotate} --recovery-key {old} --new {new}");
     let recover = "node recover --socket 0.sock";
-    let makes_one = "headway node identity --operator FILE";
+    let makes_one = "headway node identity --recovery-key FILE";
     let majority = "which is a majority: use `headway node remove` for each";
     let missing = with("missing.key", "next.key");
     let unsigned = "not signed with the key that is to be replaced";
     refused(
         ring.path(),
         &[
-            (&format!("{rotate} --operator operator.key"), "--new <FILE>"),
-            (&format!("{rotate} --new next.key"), "--operator <FILE>"),
+            (
+                &format!("{rotate} --recovery-key operator.key"),
+                "--new <FILE>",
+            ),
+            (&format!("{rotate} --new next.key"), "--recovery-key <FILE>"),
             (&missing, "cannot read the key file missing.key"),
             (&missing, makes_one),
             (&with("operator.key", "missing.key"), makes_one),
             (&with("operator.key", "0.toml"), "chmod 600 0.toml"),
             (&with("other.key", "next.key"), unsigned),
             (
-                "node rotate-key --operator next.key --new other.key --socket /nowhere/node.sock",
+                "node rotate-key --recovery-key next.key --new other.key --socket /nowhere/node.sock",
                 "is the node running",
             ),
             (recover, majority),
@@ -535,11 +542,11 @@ fn the_operator_takes_another_key_and_begins_a_new_log() {
             (&format!("{recover} --gone n2,n9"), "no member `n9`"),
         ],
     );
-    let said = "roster 2: the operator has another key\n";
+    let said = "membership 2: the recovery key is another one\n";
     ring.says(&with("operator.key", "next.key"), 0, said);
     for at in 0..4 {
         let status = format!("node status --socket {at}.sock");
-        ring.until(&status, 0, "roster 2, place");
+        ring.until(&status, 0, "membership 2, place");
     }
     // The old one is worth nothing.
     refused(
@@ -549,7 +556,7 @@ fn the_operator_takes_another_key_and_begins_a_new_log() {
     for at in [2, 3] {
         ring.kill(at);
     }
-    let gone = |operator: &str| format!("{recover} --gone n2,n3 --operator {operator}");
+    let gone = |operator: &str| format!("{recover} --gone n2,n3 --recovery-key {operator}");
     refused(
         ring.path(),
         &[
@@ -561,7 +568,7 @@ fn the_operator_takes_another_key_and_begins_a_new_log() {
     ring.says(&gone("next.key"), 0, said);
     // Said once, on one node; the other believes it.
     for at in [0, 1] {
-        let place = format!("roster 1002, place {at} of 2");
+        let place = format!("membership 1002, place {at} of 2");
         ring.until(&format!("node status --socket {at}.sock"), 0, &place);
     }
     let ran = ring.headway("node list --socket 1.sock");

@@ -27,7 +27,7 @@ fn members_come_and_go_as_a_list_says() {
         run_with_input(ring.path(), &arguments, list.as_bytes())
     };
     let ran = apply(&list(&[0, 1, 2]), "");
-    let nothing = "roster 1: these are its members already\n";
+    let nothing = "membership 1: these are its members already\n";
     assert_eq!((ran.code, &*ran.out, &*ran.err), (0, nothing, ""));
     // What `list` prints is such a list, too.
     let toml = ring.headway("node list --toml --socket 0.sock").out;
@@ -71,9 +71,14 @@ fn members_come_and_go_as_a_list_says() {
     assert!(ran.err.contains(expected), "{}", ran.err);
 
     let ran = apply(&list(&[0, 1, 3, 4]), "");
-    let changed = "roster 2: n3 is added\nroster 2: n4 is added\nroster 2: n2 is removed\n";
+    let changed =
+        "membership 2: n3 is added\nmembership 2: n4 is added\nmembership 2: n2 is removed\n";
     assert_eq!((ran.code, &*ran.out), (0, changed), "{}", ran.err);
-    ring.until("node list --socket 1.sock", 0, "roster 2 of ring variables");
+    ring.until(
+        "node list --socket 1.sock",
+        0,
+        "membership 2 of ring variables",
+    );
 }
 
 #[test]

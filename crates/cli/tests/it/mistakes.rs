@@ -158,7 +158,7 @@ fn a_full_disk_and_a_closed_pipe_are_noticed() {
         "completions fish",
         "node init",
         "node identity identity",
-        "node identity --operator operator.key",
+        "node identity --recovery-key operator.key",
         "node check-config --config node.toml",
         "plan node.toml --help",
         "fleet demo --for 1ms",

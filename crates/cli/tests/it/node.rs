@@ -98,16 +98,16 @@ fn every_machine_makes_its_own_key_and_members_are_listed_with_theirs() {
             "expected NAME=ADDRESS=KEY",
         ),
     ]);
-    // After `rotate-key` the roster counts that the node has kept.
+    // After `rotate-key` the membership counts that the node has kept.
     let kept = place.path().join("kept");
     std::fs::create_dir(&kept).unwrap();
-    std::fs::write(kept.join("roster"), "").unwrap();
+    std::fs::write(kept.join("membership"), "").unwrap();
     let check = format!("HEADWAY_NODE_STATE_DIR=kept {}", check("b.identity"));
     let ran = place.run(0, &check);
-    has(&ran.err, &["the roster in node.state_dir counts"]);
-    let operator = place.told("node identity --operator operator.key");
+    has(&ran.err, &["the membership in node.state_dir counts"]);
+    let operator = place.told("node identity --recovery-key operator.key");
     assert!(operator.starts_with("hwo1"), "{operator}");
-    let again = place.told("node identity --operator operator.key");
+    let again = place.told("node identity --recovery-key operator.key");
     assert_eq!(again, operator);
 }
 

@@ -42,7 +42,7 @@ fn a_ring_settles_and_its_permits_stay_apart() {
 #[test]
 fn a_ring_over_udp_in_bad_weather_gets_over_anything() {
     let summary = ring(
-        "--nodes 10 --tokens 2 --transport udp --dwell 1ms --loss 0.1 --duplicate 0.1 \
+        "--nodes 10 --tokens 2 --transport udp --hold 1ms --loss 0.1 --duplicate 0.1 \
          --reorder 0.1 --corrupt 0.05 --delay 1ms --fault scramble@200ms --fault crash:3@400ms \
          --fault restart:3@450ms --fault cut:5,6@500ms --fault heal@550ms",
         |summary| summary["rejected"]["unauthenticated"].as_u64() > Some(0),
@@ -122,7 +122,7 @@ fn mistakes_say_what_to_change() {
         ),
         ("ring --refresh 1us", "--refresh 1us: at least 10 µs"),
         ("ring --for 5", "expected a length of time such as"),
-        ("ring --dwell 3ms..1ms", "ends before it begins"),
+        ("ring --hold 3ms..1ms", "ends before it begins"),
         ("ring --fault scramble", "when? add @TIME"),
         ("ring --fault melt:3@1s", "crash:I, restart:I"),
         ("ring --fault crash:99@1s", "no node 99; they are 0 to 23"),

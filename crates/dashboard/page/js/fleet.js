@@ -21,18 +21,18 @@ export function build(panel) {
   const table = h("table", { class: "fleet" },
     h("thead", {}, h("tr", {}, ...["node", "state", "holds", "laps of the patrol", "silent neighbours"].map((title) => h("th", { scope: "col" }, title)))), body);
   const demo = h("div", { class: "choices wrap demo", role: "group", "aria-label": "A demonstration: kill a node" });
-  const rollouts = h("section", { class: "rollouts", "aria-label": "Roll-outs" });
+  const rollouts = h("section", { class: "rollouts", "aria-label": "Rollouts" });
   const there = h("div", { class: "two" }, h("div", { class: "scene-ring" }, canvas), h("div", { class: "table-box", tabindex: 0, role: "region", "aria-label": "Nodes" }, table));
   const absent = h("div", { class: "prose" },
     h("p", {}, ALONE ? "This copy of the page has no server behind it, and only a server can ask nodes. Start one with the addresses of nodes:" : "No nodes are watched. Start the page with the addresses of nodes:"),
     h("pre", { tabindex: "0" }, "headway serve --fleet http://10.0.0.1:7020,http://10.0.0.2:7020"),
-    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, what has settled, and roll-outs with their progress."));
+    h("p", {}, "Then this view shows who holds a token, the distances in true time, silent neighbours, what has settled, and rollouts with their progress."));
   panel.replaceChildren(h("div", { class: "page wide" }, h("h1", {}, "A fleet of nodes"), line, demo, absent, there, rollouts));
   there.hidden = true;
 
   /** @type {any} */
   let fleet = null;
-  /** The roll-outs that are shown, so that a button under the finger stays. */
+  /** The rollouts that are shown, so that a button under the finger stays. */
   let told = "";
   /** @type {EventSource | null} */
   let source = null;
@@ -79,9 +79,9 @@ export function build(panel) {
     if (one.rollout_state === "running" && one.left_ms) parts.push(`about ${ago(one.left_ms)} left`);
     const button = (what, sure) => h("button", { type: "button", onclick: () => (!sure || confirm(sure)) && order(api.orderRollout(one.name, what)) }, what);
     const orders = { running: ["pause", "abort"], waiting: ["pause", "abort"], paused: ["resume", "abort"], failed: ["resume", "abort"] }[one.rollout_state] ?? [];
-    const buttons = orders.map((what) => button(what, what === "abort" ? `Abort the roll-out ${one.name} for good? Steps that run go on.` : ""));
+    const buttons = orders.map((what) => button(what, what === "abort" ? `Abort the rollout ${one.name} for good? Steps that run go on.` : ""));
     const failed = (one.steps ?? []).filter((step) => step.step_phase === "failed");
-    return h("article", {}, h("h2", {}, `Roll-out ${one.name}: ${one.rollout_state}`),
+    return h("article", {}, h("h2", {}, `Rollout ${one.name}: ${one.rollout_state}`),
       h("progress", { max: Math.max(1, one.total), value: one.done, "aria-label": `${one.name}: ${one.done} of ${one.total} done` }),
       h("span", {}, ` ${parts.join(", ")}. `), ...(fleet.may_order ? buttons : []),
       h("p", { class: "note" }, (one.command ?? []).join(" ")),

@@ -23,7 +23,7 @@ pub(super) async fn events(State(app): State<App>) -> Result<Response, Refused> 
     Ok(stream(fleet.watch().await?, seat))
 }
 
-/// Pause, resume or abort a roll-out, where the page may
+/// Pause, resume or abort a rollout, where the page may
 pub(super) async fn order(
     State(app): State<App>,
     Path((name, what)): Path<(String, String)>,

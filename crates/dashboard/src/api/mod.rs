@@ -68,7 +68,7 @@ fn table() -> [(Operation<'static>, MethodRouter<App>); 5] {
             Operation {
                 method: "POST",
                 path: "/api/fleet/rollouts/{name}/{what}",
-                about: "Pause, resume or abort a roll-out",
+                about: "Pause, resume or abort a rollout",
                 parameters: &[],
                 answer: Document::done,
                 refusals: &[

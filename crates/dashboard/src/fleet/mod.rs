@@ -40,7 +40,7 @@ pub struct FleetView {
     pub nodes: Vec<NodeView>,
     /// Put together.
     pub summary: Summary,
-    /// Roll-outs, the latest first, as one of the nodes tells them (`GET /v1/rollouts`).
+    /// Rollouts, the latest first, as one of the nodes tells them (`GET /v1/rollouts`).
     pub rollouts: Vec<Value>,
     /// Whether the page may pause, resume and abort them.
     pub may_order: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Fleet {
 /// What the page may do to a fleet, beside looking at it.
 #[derive(Clone, Debug, Default)]
 pub struct Powers {
-    /// The Unix socket of a node, which takes orders about roll-outs.
+    /// The Unix socket of a node, which takes orders about rollouts.
     pub node_socket: Option<PathBuf>,
     /// Takes `k NAME` to kill a node of a demonstration, and `r` to start those again.
     pub demonstration: Option<Sender<String>>,
@@ -195,7 +195,7 @@ impl Fleet {
         }
     }
 
-    /// All nodes know all roll-outs, so one that answers is enough.
+    /// All nodes know all rollouts, so one that answers is enough.
     async fn poll_rollouts(self: Arc<Fleet>) {
         loop {
             tokio::time::sleep(POLL).await;
@@ -211,10 +211,10 @@ impl Fleet {
         }
     }
 
-    /// Orders a roll-out: `pause`, `resume` or `abort`.
+    /// Orders a rollout: `pause`, `resume` or `abort`.
     pub(crate) async fn order(&self, name: &str, what: &str) -> Result<(), ApiError> {
         let socket = self.powers.node_socket.as_deref().ok_or_else(|| {
-            let message = "start with --node-socket SOCKET to order roll-outs from the page";
+            let message = "start with --node-socket SOCKET to order rollouts from the page";
             ApiError::forbidden("no_orders", message)
         })?;
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

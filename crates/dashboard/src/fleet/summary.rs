@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::NodeView;
 
-/// A ring on which no token has moved for this long stands still.
+/// A ring on which no token has moved for this long is stalled.
 const STANDS_AFTER: Duration = Duration::from_secs(10);
 
 /// The picture that all answers make together.

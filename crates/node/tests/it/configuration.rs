@@ -236,9 +236,9 @@ fn datagrams_are_as_large_as_the_document_says() {
 fn times_that_make_no_sense() {
     let timing = Timing {
         refresh: 10 * MICRO,
-        silence: 11 * MICRO,
-        dwell_least: 5 * MICRO,
-        dwell_most: 5 * MICRO,
+        heartbeat_timeout: 11 * MICRO,
+        min_hold: 5 * MICRO,
+        max_hold: 5 * MICRO,
         ..Timing::default()
     };
     let check = |timing| {
@@ -258,24 +258,24 @@ fn times_that_make_no_sense() {
             },
         ),
         (
-            "silence",
+            "heartbeat_timeout",
             Timing {
-                silence: 10 * MICRO,
+                heartbeat_timeout: 10 * MICRO,
                 ..timing
             },
         ),
         (
-            "dwell_most",
+            "max_hold",
             Timing {
-                dwell_least: Duration::ZERO,
-                dwell_most: Duration::ZERO,
+                min_hold: Duration::ZERO,
+                max_hold: Duration::ZERO,
                 ..timing
             },
         ),
         (
-            "dwell_least",
+            "min_hold",
             Timing {
-                dwell_least: 6 * MICRO,
+                min_hold: 6 * MICRO,
                 ..timing
             },
         ),
@@ -288,11 +288,11 @@ fn times_that_make_no_sense() {
     }
     let usual = Timing::default();
     assert_eq!(
-        (usual.refresh, usual.silence),
+        (usual.refresh, usual.heartbeat_timeout),
         (20_000 * MICRO, 500_000 * MICRO)
     );
     assert_eq!(
-        (usual.dwell_most, usual.grace),
+        (usual.max_hold, usual.stop_timeout),
         (Duration::from_secs(3600), Duration::from_secs(1))
     );
 }
@@ -316,14 +316,14 @@ fn whoever_was_told_differently_is_of_another_ring() {
     assert_eq!(all[0], Config::identity(b"ring", &plan(12, 2, 3, 1), 0));
 }
 
-/// By hand: two silences, two works, a grace; then rounds of a datagram a tick and a
+/// By hand: two silences, two works, a stop timeout; then rounds of a datagram a tick and a
 /// work each.
 #[test]
 fn the_bound_of_recovery_by_hand() {
     let plan = Plan::logical(10, 2, 3, 2).unwrap();
     let timing = Timing {
-        silence: 100 * MICRO,
-        grace: 7 * MICRO,
+        heartbeat_timeout: 100 * MICRO,
+        stop_timeout: 7 * MICRO,
         ..Timing::default()
     };
     let rounds = 10 * (10 + 2 * 2);
@@ -334,8 +334,8 @@ fn the_bound_of_recovery_by_hand() {
     // Slower ticks, longer stays and shorter permits count where they are the more.
     let slow = Timing {
         tick: 6 * MICRO,
-        dwell_least: 11 * MICRO,
-        dwell_most: 12 * MICRO,
+        min_hold: 11 * MICRO,
+        max_hold: 12 * MICRO,
         ..timing
     };
     let by_hand = (200 + 12 + 7) * MICRO + rounds * (2 * 6 + 11) * MICRO;

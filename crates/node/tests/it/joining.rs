@@ -182,7 +182,7 @@ fn it_waits_for_both_and_not_for_ever() {
     for (predecessor, successor) in [(known, None), (None, known)] {
         let mut machine = joined(config, predecessor, successor);
         assert!(!machine.joined());
-        let silence = config.timing.silence;
+        let silence = config.timing.heartbeat_timeout;
         machine.handle_timeout(NOW + silence - Duration::from_micros(1));
         assert!(!machine.joined());
         machine.handle_timeout(NOW + silence);

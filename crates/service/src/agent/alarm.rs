@@ -26,7 +26,7 @@ pub(crate) enum Alarm {
     OtherMembers(String),
     /// There are two rosters of one version.
     #[error(
-        "{0} has another roster of this version: there are two rings, and both may grant. Stop the \
+        "{0} has another membership of this version: there are two rings, and both may grant. Stop the \
          nodes of one, and add them to the other as new ones (docs/operators/voters.md)"
     )]
     TwoRings(String),
@@ -48,7 +48,7 @@ pub(crate) enum Alarm {
     )]
     OtherWire { theirs: u8, newest: u8 },
     /// The tokens do not fit the roster.
-    #[error("roster {version} cannot run: {error}")]
+    #[error("membership {version} cannot run: {error}")]
     NoPlan { version: u64, error: PlanError },
     /// The node cannot take its place.
     #[error(transparent)]
@@ -77,7 +77,7 @@ pub(crate) enum Alarm {
     Unproven(String, u64),
     /// The roster does not name this node's key.
     #[error(
-        "the roster has another key for this node than node.identity_file: put the old file back, \
+        "the membership has another key for this node than node.identity_file: put the old file back, \
          or remove this node, and add it with the key that `headway node identity` prints"
     )]
     OtherKey,
@@ -87,12 +87,12 @@ pub(crate) enum Alarm {
     /// The neighbours know a later state.
     #[error(
         "the kept state is older than what the neighbours were told, as if a file or a machine had \
-         been put back: joins afresh when permits of before are over"
+         been restored: joins afresh when permits of before are over"
     )]
     RolledBack,
-    /// A roll-out goes no further.
+    /// A rollout goes no further.
     #[error(
-        "roll-out {0} has stopped: {1}; `headway rollout resume {0} --retry` when that is mended, or \
+        "rollout {0} has stopped: {1}; `headway rollout resume {0} --retry` when that is mended, or \
          `headway rollout abort {0}`"
     )]
     RolloutFailed(String, String),

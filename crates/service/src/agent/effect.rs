@@ -18,7 +18,7 @@ pub enum Effect {
     /// Keep what else has to survive a restart; [`super::Agent::handle_stored`] is to follow before
     /// the next effect, which may rely on it.
     KeepNotes(Notes),
-    /// Keep what is known of roll-outs.
+    /// Keep what is known of rollouts.
     KeepRollouts(Vec<u8>),
     /// The members beside this one are these.
     Neighbours(Vec<Beside>),

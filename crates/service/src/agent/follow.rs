@@ -6,8 +6,8 @@ use super::alarm::{Alarm, Reason};
 use super::{Agent, Effect, rules};
 use crate::membership::{self, Standing};
 use crate::permits;
+use crate::position;
 use crate::request::Answer;
-use crate::seat;
 
 /// How many steps one call leads to at most; the rest follows with the next call.
 const MAX_STEPS: usize = 256;
@@ -23,24 +23,24 @@ impl Agent {
                 self.follow_membership(now, effect);
             } else if let Some(effect) = self.permits.poll_effect() {
                 self.follow_permits(now, effect);
-            } else if let Some(effect) = self.seat.poll_effect(now) {
-                self.follow_seat(now, effect);
-            } else if !self.take_seat(now) {
+            } else if let Some(effect) = self.position.poll_effect(now) {
+                self.follow_position(now, effect);
+            } else if !self.take_position(now) {
                 break;
             }
         }
         self.membership.set_standing(Standing {
-            taking_part: self.seat.machine().is_some(),
-            on_ring: self.seat.is_on_ring(),
-            settled: self.seat.is_settled(),
+            taking_part: self.position.machine().is_some(),
+            on_ring: self.position.is_on_ring(),
+            settled: self.position.is_settled(),
             idle: self.permits.permits().next().is_none(),
             stopping: self.stopping.is_some(),
         });
     }
 
-    fn follow_seat(&mut self, now: Duration, effect: seat::Effect) {
+    fn follow_position(&mut self, now: Duration, effect: position::Effect) {
         match effect {
-            seat::Effect::Granted(grant) => {
+            position::Effect::Granted(grant) => {
                 self.counts.permits += 1;
                 if self.permits.wants(grant) {
                     self.membership.challenge(now, grant);
@@ -48,27 +48,27 @@ impl Agent {
                     self.grant(now, grant, now);
                 }
             }
-            seat::Effect::Withdrawn(grant) => {
+            position::Effect::Withdrawn(grant) => {
                 if self.membership.drop_challenge(grant) {
-                    self.seat.handle_done(now, grant);
+                    self.position.handle_done(now, grant);
                 } else {
                     self.permits.handle_withdrawn(now, grant);
                 }
             }
-            seat::Effect::RolledBack => self.put_back(now),
-            seat::Effect::Settled { since } => {
+            position::Effect::RolledBack => self.put_back(now),
+            position::Effect::Settled { since } => {
                 self.doubts.clear(|_| true);
                 let took = since.map(|since| now.saturating_sub(since));
                 self.counts.settled(took);
                 let after_ms = took.map(|took| took.as_millis() as u64);
                 tracing::info!(after_ms, "settled");
             }
-            seat::Effect::Unsettled => {
+            position::Effect::Unsettled => {
                 tracing::warn!("not settled: no new permits until the ring is legitimate again");
             }
-            seat::Effect::Silent { node } => self.membership.handle_neighbour(now, node, true),
-            seat::Effect::Heard { node } => self.membership.handle_neighbour(now, node, false),
-            seat::Effect::Rejected { reason, count } => {
+            position::Effect::Silent { node } => self.membership.handle_neighbour(now, node, true),
+            position::Effect::Heard { node } => self.membership.handle_neighbour(now, node, false),
+            position::Effect::Rejected { reason, count } => {
                 self.rejections.add(now, Reason::Ring(reason), count);
             }
         }
@@ -83,8 +83,8 @@ impl Agent {
 
     fn follow_permits(&mut self, now: Duration, effect: permits::Effect) {
         match effect {
-            permits::Effect::Done(grant) => self.seat.handle_done(now, grant),
-            permits::Effect::Wanted(grant) => self.seat.handle_wanted(now, grant),
+            permits::Effect::Done(grant) => self.position.handle_done(now, grant),
+            permits::Effect::Wanted(grant) => self.position.handle_wanted(now, grant),
             permits::Effect::StartCommand(permit) => self.tell(Effect::StartCommand(permit)),
             permits::Effect::StartStep(permit) => self.start_step(now, permit),
             permits::Effect::StopCommand(grant) => self.tell(Effect::StopCommand(grant)),
@@ -117,11 +117,11 @@ impl Agent {
                 let mut used = self.permits.permits().map(|permit| permit.grant);
                 let is_used = used.any(|used| used == grant);
                 drop(used);
-                if self.seat.handle_begun(grant, since) {
+                if self.position.handle_begun(grant, since) {
                     self.grant(now, grant, since);
                 } else if !is_used {
                     // It was asked back meanwhile, and nobody has used it.
-                    self.seat.handle_done(now, grant);
+                    self.position.handle_done(now, grant);
                 }
             }
             membership::Effect::Asked {
@@ -129,7 +129,7 @@ impl Agent {
                 nonce,
                 grant,
             } => {
-                let later = self.seat.knows_later(grant);
+                let later = self.position.knows_later(grant);
                 self.membership.answer(address, nonce, later);
             }
             membership::Effect::Overtaken => self.put_back(now),

@@ -46,7 +46,7 @@ impl Agent {
                 let view = view.map(Answer::View);
                 view.ok_or_else(|| self.permits.no_permit(ticket))
             }
-            Request::AskCommand { wait } if running && self.settings.hook.command.is_some() => {
+            Request::AskCommand { wait } if running && self.settings.command.run.is_some() => {
                 if wait {
                     return self.permits.ask_for_end(now, id).map(Err);
                 }
@@ -144,7 +144,7 @@ impl Agent {
                 self.stopping = Some(now);
                 for grant in self.membership.challenged() {
                     self.membership.drop_challenge(grant);
-                    self.seat.handle_done(now, grant);
+                    self.position.handle_done(now, grant);
                 }
                 self.permits.handle_stop(now, self.settings.node.hand_on);
                 return None;

@@ -1,4 +1,4 @@
-//! What roll-outs and the rest of a node have to do with each other.
+//! What rollouts and the rest of a node have to do with each other.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl Agent {
         }
         match self.rollouts.refresh(self.unix_ms(now)) {
             Some(true) => {
-                let config = self.seat.machine().map(Machine::config);
+                let config = self.position.machine().map(Machine::config);
                 // In lock-step all tokens move together, and there is nothing to share.
                 let shared = config.filter(|config| config.plan.rule() == Rule::MovingBlock);
                 let own = shared.map(|config| config.index % config.plan.tokens());
@@ -121,7 +121,7 @@ impl Agent {
 
     pub(super) fn start_rollout(&mut self, now: Duration, wanted: Wanted) -> Reply {
         let roster = self.membership.roster().ok_or(Refusal::NoRoster)?;
-        let (longest, members) = (roster.dwell_most(), self.member_names());
+        let (longest, members) = (roster.max_hold(), self.member_names());
         let unix_ms = self.unix_ms(now);
         self.rollouts.start(unix_ms, wanted, &members, longest)?;
         Ok(self.rollout_views(now))

@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Agent;
-use crate::hearsay::{Unheard, Working};
 use crate::membership::roster::Terms;
 use crate::metrics::Counts;
 use crate::permits::Holder;
+use crate::reports::{Unheard, Working};
 
 /// A node at one moment, as `/v1/status` gives it. Of a node of another version, what it does
 /// not say is empty.
@@ -53,11 +53,11 @@ pub struct Status {
     pub tokens: u32,
     /// How many tokens the ring is to have; as many travel as fit.
     pub tokens_wanted: u32,
-    /// What all members go by, as the roster says; null if there is none yet; its tokens are
+    /// What all members go by, as the membership says; null if there is none yet; its tokens are
     /// those that are wanted.
     #[serde(deserialize_with = "known")]
-    pub terms: Option<Terms>,
-    /// Where a node's configuration says otherwise than the roster, which counts.
+    pub ring_settings: Option<Terms>,
+    /// Where a node's configuration says otherwise than the membership, which counts.
     pub file_differs: Vec<String>,
     /// The newest version of the wire format that this program speaks; it also speaks the one
     /// before.
@@ -75,8 +75,8 @@ pub struct Status {
     pub permits: u64,
     /// Datagrams that were not listened to, by reason.
     pub rejected: BTreeMap<Cow<'static, str>, u64>,
-    /// The version of the roster.
-    pub roster: u64,
+    /// The version of the membership.
+    pub membership: u64,
     /// Members left out.
     pub bypassed: Vec<String>,
     /// Programs and FleetLock clients that wait for a permit.
@@ -109,7 +109,7 @@ pub enum Phase {
     Settling,
     /// It has a place and asks its neighbours for the state.
     Joining,
-    /// It waits until permits of the last roster have ended.
+    /// It waits until permits of the last membership have ended.
     Changing,
     /// Its ring has closed without it.
     Bypassed,
@@ -171,7 +171,7 @@ impl Agent {
         let permits = self.permits.permits().filter(|permit| long(permit.since));
         let text = |holder: &Holder| match holder {
             Holder::Command => "its command".to_owned(),
-            Holder::Step => "a roll-out".to_owned(),
+            Holder::Step => "a rollout".to_owned(),
             Holder::Program { .. } => "a program".to_owned(),
             // A name from outside.
             Holder::FleetLock { group, id } => {
@@ -185,14 +185,14 @@ impl Agent {
 
     /// What there is to tell.
     pub fn status(&self, now: Duration) -> Status {
-        let machine = self.seat.machine();
+        let machine = self.position.machine();
         let roster = self.membership.roster();
         let settings = &self.settings;
-        let totals = self.seat.totals();
-        let held = self.seat.held().filter(|held| held.permit);
-        let neighbours = || self.seat.neighbours();
+        let totals = self.position.totals();
+        let held = self.position.held().filter(|held| held.permit);
+        let neighbours = || self.position.neighbours();
         let phase = self.phase();
-        let (unheard, working) = self.membership.hearsay(self.unix_ms(now));
+        let (unheard, working) = self.membership.reports(self.unix_ms(now));
         let members = roster.map_or(0, |roster| roster.active().count());
         let plan = roster.and_then(|roster| roster.plan().ok());
         let terms = roster.map(|roster| roster.terms);
@@ -228,7 +228,7 @@ impl Agent {
             separation,
             tokens,
             tokens_wanted: terms.map_or(0, |terms| terms.tokens),
-            terms,
+            ring_settings: terms,
             file_differs: self.membership.differences(),
             newest_wire,
             behind: if older { behind } else { Vec::new() },
@@ -239,7 +239,7 @@ impl Agent {
             rejected: (self.rejections.counts.iter())
                 .map(|(&reason, &count)| (reason.into(), count))
                 .collect(),
-            roster: roster.map_or(0, |roster| roster.version),
+            membership: roster.map_or(0, |roster| roster.version),
             bypassed: roster.map_or_else(Vec::new, |roster| roster.bypassed.clone()),
             waiting: self.permits.waiting(),
             alarms: self
@@ -256,7 +256,7 @@ impl Agent {
 
     fn phase(&self) -> Phase {
         let me = &self.settings.node.name;
-        match (self.seat.machine(), self.membership.roster()) {
+        match (self.position.machine(), self.membership.roster()) {
             (Some(machine), _) if machine.settled() => Phase::Settled,
             (Some(machine), _) if machine.joined() => Phase::Settling,
             (Some(_), _) => Phase::Joining,

@@ -1,6 +1,6 @@
 //! The node's HTTP interface: on its Unix socket everything, on an HTTP address
 //! everything but what changes the ring, and what changes anything only with a token
-//! ([`door`]).
+//! ([`admission`]).
 //!
 //! | what | answer |
 //! |---|---|
@@ -9,10 +9,10 @@
 //! | `GET /v1/permits/ID` | how long it lasts, and whether it is asked back |
 //! | `POST /v1/permits/ID/extend` `{"lease_ms"}` | how long it lasts now |
 //! | `POST /v1/permits/ID/release` | it is given back |
-//! | `POST /v1/hook` | the command runs at the next permit |
+//! | `POST /v1/command` | the command runs at the next permit |
 //! | `POST /v1/pre-reboot`, `POST /v1/steady-state` | FleetLock |
 //! | `GET /healthz`, `GET /readyz`, `GET /metrics` | for machines that watch |
-//! | `GET /v1/roster`, `POST /v1/members`, `PATCH /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `PATCH /v1/terms`, `POST /v1/recover`, `POST /v1/rotate-key`, `POST /v1/operator` | the ring; changes on the socket only |
+//! | `GET /v1/membership`, `POST /v1/members`, `PATCH /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `PATCH /v1/ring-settings`, `POST /v1/recover`, `POST /v1/rotate-key`, `POST /v1/recovery-key` | the ring; changes on the socket only |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ use crate::membership::roster::Member;
 use crate::permits::Outcome;
 use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
 
-pub(crate) mod door;
+pub(crate) mod admission;
 mod extract;
 pub(crate) mod fleetlock;
 mod permits;
@@ -76,7 +76,7 @@ impl App {
             settings,
             token,
             random,
-            waiting: Semaphore::new(door::MAX_WAITING),
+            waiting: Semaphore::new(admission::MAX_WAITING),
         })
     }
 
@@ -110,12 +110,12 @@ impl App {
 fn local_routes(app: Arc<App>) -> Router {
     let more = Router::new()
         .route("/v1/members", post(add).patch(follow))
-        .route("/v1/terms", patch(set))
+        .route("/v1/ring-settings", patch(set))
         .route("/v1/members/{name}", delete(remove))
         .route("/v1/recover", post(recover))
         .route("/v1/rotate-key", post(rotate))
-        .route("/v1/operator", post(rotate_operator))
-        .route("/v1/hook", post(ask_command))
+        .route("/v1/recovery-key", post(rotate_operator))
+        .route("/v1/command", post(ask_command))
         .route("/v1/rollouts", post(rollouts::start))
         .route("/v1/rollouts/{name}/{what}", post(rollouts::order))
         .with_state(Arc::clone(&app));
@@ -130,7 +130,7 @@ fn routes(app: Arc<App>) -> Router {
         .route("/v1/permits/{id}", get(permits::look))
         .route("/v1/permits/{id}/extend", post(permits::extend))
         .route("/v1/permits/{id}/release", post(permits::release))
-        .route("/v1/roster", get(roster))
+        .route("/v1/membership", get(roster))
         .route("/v1/rollouts", get(rollouts::all))
         .route("/v1/pre-reboot", any(fleetlock::pre_reboot))
         .route("/v1/steady-state", any(fleetlock::steady_state))
@@ -171,7 +171,7 @@ impl IntoResponse for Answer {
                 "fencing": given.grant.fence,
                 "lease_ms": milliseconds(given.lease),
                 "most_ms": milliseconds(given.time),
-                "grace_ms": milliseconds(given.grace),
+                "stop_timeout_ms": milliseconds(given.stop_timeout),
             }),
             Answer::View(view) => json!({
                 "permit": view.ticket.to_string(),
@@ -302,15 +302,15 @@ struct Other {
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    silence_ms: Option<u64>,
+    heartbeat_timeout_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tick_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    dwell_least_ms: Option<u64>,
+    min_hold_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    dwell_most_ms: Option<u64>,
+    max_hold_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    grace_ms: Option<u64>,
+    stop_timeout_ms: Option<u64>,
 }
 
 async fn set(State(app): Shared, Body(other): Body<Other>) -> Reply {

@@ -1,4 +1,4 @@
-//! Roll-outs: anybody may look; who may start and stop them is on the Unix socket.
+//! Rollouts: anybody may look; who may start and stop them is on the Unix socket.
 
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
@@ -17,7 +17,7 @@ pub(super) async fn start(State(app): Shared, Body(wanted): Body<Wanted>) -> Rep
     app.ask(Request::StartRollout(wanted)).await
 }
 
-/// How a roll-out goes on.
+/// How a rollout goes on.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Resumed {

@@ -63,7 +63,7 @@ struct Permit {
     fencing: u64,
     lease_ms: u64,
     most_ms: u64,
-    grace_ms: u64,
+    stop_timeout_ms: u64,
 }
 
 /// Runs a command when the node at `socket` gives a permit for it, `within` a time if one is
@@ -202,10 +202,10 @@ impl Permit {
     /// One that does not run keeps it, and the lease begins anew when it is back.
     async fn keep(&self, socket: &Path, given: Instant) -> Duration {
         let lease = Duration::from_millis(self.lease_ms);
-        let grace = Duration::from_millis(self.grace_ms);
+        let stop_timeout = Duration::from_millis(self.stop_timeout_ms);
         let until = given + Duration::from_millis(self.most_ms);
         let pause = (lease / 3).max(MIN_PAUSE);
-        let short = grace.min(lease / 3);
+        let short = stop_timeout.min(lease / 3);
         let (mut heard, mut next) = (given, given + pause);
         loop {
             let lapses = heard + lease - short;
@@ -216,9 +216,9 @@ impl Permit {
                 (asked, extended.unwrap_or(Extended::Unknown))
             };
             match tokio::time::timeout_at(until.min(lapses).into(), asked).await {
-                Err(_) if until <= lapses => return grace,
+                Err(_) if until <= lapses => return stop_timeout,
                 Err(_) => return short,
-                Ok((_, Extended::No)) => return grace,
+                Ok((_, Extended::No)) => return stop_timeout,
                 Ok((asked, Extended::Yes)) => (heard, next) = (asked, asked + pause),
                 Ok((_, Extended::Unknown)) => next = Instant::now() + (pause / 4).max(MIN_PAUSE),
             }

@@ -5,7 +5,7 @@ use headway_node::Plan;
 use super::Settings;
 use super::explain::duration;
 use super::source::Reader;
-use crate::membership::roster::terms::MIN_GRACE;
+use crate::membership::roster::terms::MIN_STOP_TIMEOUT;
 use crate::membership::roster::{Roster, RosterError, valid_name};
 
 impl Settings {
@@ -46,10 +46,10 @@ impl Settings {
         );
         let (after, least) = (
             self.membership.bypass_after,
-            self.timing.dwell_most + self.timing.grace,
+            self.timing.max_hold + self.timing.stop_timeout,
         );
         let message = format!(
-            "{} is shorter than timing.dwell_most + timing.grace = {}: a member that is bypassed \
+            "{} is shorter than timing.max_hold + timing.stop_timeout = {}: a member that is bypassed \
              could still be using its permit",
             duration(after),
             duration(least)
@@ -57,17 +57,17 @@ impl Settings {
         let long_enough = !self.membership.bypass || after >= least;
         reader.expect("membership.bypass_after", long_enough, message);
         reader.expect(
-            "timing.grace",
-            self.timing.grace >= MIN_GRACE,
+            "timing.stop_timeout",
+            self.timing.stop_timeout >= MIN_STOP_TIMEOUT,
             "expected at least 100ms: a command has to have time to stop",
         );
         for (key, time) in [
             ("timing.refresh", self.timing.refresh),
-            ("timing.silence", self.timing.silence),
+            ("timing.heartbeat_timeout", self.timing.heartbeat_timeout),
             ("timing.tick", self.timing.tick),
-            ("timing.dwell_least", self.timing.dwell_least),
-            ("timing.dwell_most", self.timing.dwell_most),
-            ("timing.grace", self.timing.grace),
+            ("timing.min_hold", self.timing.min_hold),
+            ("timing.max_hold", self.timing.max_hold),
+            ("timing.stop_timeout", self.timing.stop_timeout),
         ] {
             let whole = time.subsec_nanos().is_multiple_of(1_000_000);
             reader.expect(key, whole, "expected whole milliseconds");
@@ -89,7 +89,7 @@ impl Settings {
         let members = self.ring.members.iter();
         let names: Vec<&str> = members.map(|member| &*member.name).collect();
         let message = format!(
-            "is missing: `{}` is not among ring.members ({}), so it asks them for the roster, and \
+            "is missing: `{}` is not among ring.members ({}), so it asks them for the membership, and \
              they have to know where it is",
             self.node.name,
             names.join(", ")
@@ -101,17 +101,17 @@ impl Settings {
     }
 
     fn check_hook(&self, reader: &mut Reader<'_>) {
-        for (name, value) in &self.hook.environment {
-            if let Err(message) = crate::hook::may_set(name, value) {
-                reader.wrong("hook.environment", message);
+        for (name, value) in &self.command.environment {
+            if let Err(message) = crate::command::may_set(name, value) {
+                reader.wrong("command.environment", message);
             }
         }
-        if let Some(command) = &self.hook.command {
+        if let Some(command) = &self.command.run {
             let program = command.first().is_some_and(|program| !program.is_empty());
             let message = "expected a program and its arguments";
-            reader.expect("hook.command", program, message);
+            reader.expect("command.run", program, message);
             let text = !command.iter().any(|argument| argument.contains('\0'));
-            reader.expect("hook.command", text, "an argument cannot contain a NUL");
+            reader.expect("command.run", text, "an argument cannot contain a NUL");
         }
     }
 

@@ -25,13 +25,13 @@ pub fn explain(settings: &Settings) -> String {
     }
     let permit = format!(
         "at most {}, then {} to stop",
-        duration(timing.dwell_most),
-        duration(timing.grace)
+        duration(timing.max_hold),
+        duration(timing.stop_timeout)
     );
     facts.push(("permit", permit));
     facts.push((
         "silent neighbour",
-        format!("after {}", duration(timing.silence)),
+        format!("after {}", duration(timing.heartbeat_timeout)),
     ));
     let bypass = if settings.membership.bypass {
         let after = duration(settings.membership.bypass_after);
@@ -51,10 +51,10 @@ pub fn explain(settings: &Settings) -> String {
 }
 
 fn uses(settings: &Settings) -> impl Iterator<Item = String> {
-    let command = settings.hook.command.as_ref().map(|command| {
-        let when = match settings.hook.when {
+    let command = settings.command.run.as_ref().map(|command| {
+        let when = match settings.command.when {
             When::Every => "at every permit",
-            When::Asked => "when asked",
+            When::Requested => "when requested",
         };
         format!("{} {when}", command.join(" "))
     });
@@ -82,7 +82,7 @@ fn about_ring(roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
         "a single token has no other to be apart from".into()
     } else {
         format!(
-            "{} hops (asked for {})",
+            "{} hops (configured: {})",
             plan.true_separation(),
             plan.wanted()
         )
@@ -101,7 +101,7 @@ fn about_ring(roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
     let recovery = format!(
         "{} when nobody works, {} when every permit is used to the end (stated, not proved)",
         bound(Duration::ZERO),
-        bound(timing.dwell_most)
+        bound(timing.max_hold)
     );
     facts.push(("worst-case recovery", recovery));
     let datagram = roster.place(0, plan).datagram_bytes();

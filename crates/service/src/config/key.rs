@@ -46,7 +46,7 @@ pub(super) struct Section {
 impl Key {
     /// The environment variable that overrides the file.
     pub fn variable(&self) -> String {
-        format!("HEADWAY_{}", self.path.replace('.', "_").to_uppercase())
+        variable(self.path)
     }
 
     /// `timing` and `refresh` of `timing.refresh`.
@@ -67,6 +67,11 @@ impl Key {
             presence,
         }
     }
+}
+
+/// The environment variable of a key.
+pub(super) fn variable(path: &str) -> String {
+    format!("HEADWAY_{}", path.replace('.', "_").to_uppercase())
 }
 
 /// Makes the settings, their keys, and how they are read and compared from one list of

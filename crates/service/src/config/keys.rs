@@ -21,11 +21,11 @@ pub fn keys() -> impl Iterator<Item = &'static Key> {
 settings! {
     /// This machine.
     node: NodeSettings {
-        /// This node's name in the roster
+        /// This node's name in the membership
         name: String, Required "a", Restart;
         /// Where to receive datagrams
         listen: String, Required "0.0.0.0:7400", Restart;
-        /// The address that others reach this node at; needed by a node that is added, else the roster says
+        /// The address that others reach this node at; needed by a node that is added, else the membership says
         advertise: Option<String>, Optional "192.0.2.1:7400", Restart;
         /// Folder for saved state, so that a restart is not treated as a fault
         state_dir: PathBuf, Required "/var/lib/headway", Restart;
@@ -36,18 +36,18 @@ settings! {
         /// At a clean stop, pass the command's permit on instead of keeping it for the restart
         hand_on: bool, Default false, Reload;
     }
-    /// The ring. Every node has to be told the same here. Tokens, separation and all times are
-    /// the first roster's; later the roster counts, and `headway node set` changes it.
+    /// The ring, the same on every node. Tokens, separation and all times are those of the first
+    /// membership; later the membership counts, and `headway node set` changes it.
     ring: RingSettings {
         /// The ring's name
         name: String, Required "web", Restart;
-        /// The key of whoever may recover a lost membership for all, from `headway node identity --operator`
-        operator_key: Option<SignerKey>, Optional "hwo1…", Restart;
+        /// The public key that may recover a lost membership for all, from `headway node identity --recovery-key`
+        recovery_key: Option<SignerKey>, Optional "hwo1…", Restart;
         /// How many permits travel
         tokens: NonZeroU32, Shown 1, Reload;
         /// Minimum real-time distance between permits, in hops; tokens * separation < members
         separation: NonZeroU32, Shown 1, Reload;
-        /// The first roster, in the order of the ring; later ones spread by themselves
+        /// The first members, in the order of the ring; later changes spread by themselves
         members: Vec<Member>, Optional [], Restart;
     }
     /// How long things take, at every node the same, in whole milliseconds.
@@ -55,27 +55,27 @@ settings! {
         /// Send the state again after this long without a change
         refresh: Duration, Default "200ms", Reload;
         /// A neighbour not heard for this long is silent
-        silence: Duration, Default "2s", Reload;
+        heartbeat_timeout: Duration, Default "2s", Reload;
         /// Least time that a token stays at a node; 0ms is as fast as messages travel
         tick: Duration, Default "100ms", Reload;
         /// A permit's token stays at least this long
-        dwell_least: Duration, Default "0ms", Reload;
-        /// A permit is withdrawn after this long
-        dwell_most: Duration, Default "30m", Reload;
+        min_hold: Duration, Default "0ms", Reload;
+        /// A permit is asked back after this long
+        max_hold: Duration, Default "30m", Reload;
         /// From asking a permit back (SIGTERM) to its end (SIGKILL before)
-        grace: Duration, Default "10s", Reload;
+        stop_timeout: Duration, Default "10s", Reload;
     }
     /// A command to run when a permit comes. There is no shell; its environment has
     /// HEADWAY_TOKEN, HEADWAY_FENCE, HEADWAY_DEADLINE and more.
-    hook: HookSettings {
+    command: CommandSettings {
         /// Program and arguments
-        command: Option<Vec<String>>, Optional ["/usr/local/bin/restart-web", "--gently"], Reload;
-        /// Only when "asked" (headway node ask), or at "every" permit, again and again
-        when: When, Default "asked", Reload;
+        run: Option<Vec<String>>, Optional ["/usr/local/bin/restart-web", "--gently"], Reload;
+        /// Only when "requested" (headway node request), or at "every" permit, again and again
+        when: When, Default "requested", Reload;
         /// More variables for the command
         environment: BTreeMap<String, String>, Optional { LANG = "C" }, Reload;
     }
-    /// Roll-outs: commands that `headway rollout start` on any member runs on this one, too.
+    /// Rollouts: commands that `headway rollout start` on any member runs on this one, too.
     rollout: RolloutSettings {
         /// Programs that they may run here, as they name them; "*" for any, none if left out
         allow: Vec<String>, Optional ["/usr/local/bin/upgrade-web"], Reload;
@@ -88,7 +88,7 @@ settings! {
         socket: PathBuf, Required "/run/headway/node.sock", Restart;
         /// HTTP address: API, FleetLock, health, metrics
         http: Option<String>, Optional "127.0.0.1:7480", Restart;
-        /// File with what has to be shown there to change anything, readable by this user only
+        /// File holding the API token, without which nothing changes there; readable by this user only
         token_file: Option<PathBuf>, Optional "/etc/headway/api.token", Restart;
         /// Names that the HTTP address answers for, beside addresses and localhost
         hosts: Vec<String>, Optional ["a.example"], Reload;
@@ -114,7 +114,7 @@ settings! {
     membership: MembershipSettings {
         /// Close the ring without a member that has been silent for long
         bypass: bool, Default false, Reload;
-        /// How long; at least dwell_most + grace
+        /// How long; at least max_hold + stop_timeout
         bypass_after: Duration, Default "1h", Reload;
         /// How long to wait for a majority to answer
         window: Duration, Default "3s", Reload;
@@ -156,8 +156,8 @@ pub fn example() -> String {
         }
         if section.name == "ring" {
             text.push_str(
-                "# The first roster, in the order of the ring. Only for the first start: later\n\
-                 # `headway node add` and `remove` change it on any node, and it spreads. A key\n\
+                "# The first members, in the order of the ring. Only for the first start: later\n\
+                 # `headway node add` and `remove` change them on any node, and that spreads. A key\n\
                  # is what `headway node identity` prints on that machine.\n",
             );
             for (name, host) in [("a", 1), ("b", 2), ("c", 3)] {

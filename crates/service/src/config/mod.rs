@@ -11,15 +11,17 @@ use crate::membership::roster::{Roster, Terms};
 
 mod check;
 mod explain;
+mod former;
 mod key;
 mod keys;
 mod source;
 mod value;
 
 pub use explain::{duration, explain};
+pub use former::{FORMER, former};
 pub use key::Key;
 pub use keys::{
-    ApiSettings, FleetlockSettings, HookSettings, LogSettings, MembershipSettings, NodeSettings,
+    ApiSettings, CommandSettings, FleetlockSettings, LogSettings, MembershipSettings, NodeSettings,
     RingSettings, RolloutSettings, Settings, TimingSettings, example, keys,
 };
 pub(crate) use source::place;
@@ -35,11 +37,11 @@ impl Settings {
             tokens: self.ring.tokens.get(),
             separation: self.ring.separation.get(),
             refresh_ms: ms(timing.refresh),
-            silence_ms: ms(timing.silence),
+            heartbeat_timeout_ms: ms(timing.heartbeat_timeout),
             tick_ms: ms(timing.tick),
-            dwell_least_ms: ms(timing.dwell_least),
-            dwell_most_ms: ms(timing.dwell_most),
-            grace_ms: ms(timing.grace),
+            min_hold_ms: ms(timing.min_hold),
+            max_hold_ms: ms(timing.max_hold),
+            stop_timeout_ms: ms(timing.stop_timeout),
             ..Terms::default()
         }
     }
@@ -56,7 +58,7 @@ impl Settings {
             ring: self.ring.name.clone(),
             members: self.ring.members.clone(),
             terms: self.terms(),
-            operator: self.ring.operator_key,
+            operator: self.ring.recovery_key,
             ..Roster::default()
         }
     }

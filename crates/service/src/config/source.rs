@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::key::{Key, Presence};
+use super::former::{FORMER, former};
+use super::key::{Key, Presence, variable};
 use super::keys::{SECTIONS, Settings, keys};
 use super::value::{Setting, from_text};
 
@@ -205,13 +206,15 @@ impl<'s> Reader<'s> {
         for (section, values) in &table {
             let name = section.get_ref().as_ref();
             let place = self.place(section.span().start);
-            if !SECTIONS.iter().any(|section| section.name == name) {
+            let known = SECTIONS.iter().any(|section| section.name == name);
+            let Some(values) = values.get_ref().as_table().filter(|_| known) else {
                 let near = closest(name, SECTIONS.iter().map(|section| section.name.to_owned()));
-                self.note(name, place, format!("there is no section `{name}`{near}"));
-                continue;
-            }
-            let Some(values) = values.get_ref().as_table() else {
-                self.note(name, place, format!("expected a section: [{name}]"));
+                let message = match former(name) {
+                    _ if known => format!("expected a section: [{name}]"),
+                    Some(today) => today,
+                    None => format!("there is no section `{name}`{near}"),
+                };
+                self.note(name, place, message);
                 continue;
             };
             for key in values.keys() {
@@ -219,8 +222,10 @@ impl<'s> Reader<'s> {
                 if !keys().any(|key| key.path == path) {
                     let known = keys().filter(|key| key.names().0 == name);
                     let near = closest(&path, known.map(|key| key.path.to_owned()));
+                    let message = former(&path);
+                    let message = message.unwrap_or_else(|| format!("there is no such key{near}"));
                     let place = self.place(key.span().start);
-                    self.note(&path, place, format!("there is no such key{near}"));
+                    self.note(&path, place, message);
                 }
             }
         }
@@ -230,10 +235,16 @@ impl<'s> Reader<'s> {
             let ours = SECTIONS.iter().any(|section| {
                 name.starts_with(&format!("HEADWAY_{}_", section.name.to_uppercase()))
             });
-            if ours && !keys().any(|key| key.variable() == *name) {
+            let before = FORMER.iter().find(|(former, _)| {
+                let rest = name.strip_prefix(&variable(former));
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+            });
+            let place = Place::Variable(name.clone());
+            if let Some((path, today)) = before.and_then(|(path, _)| Some((path, former(path)?))) {
+                self.note(path, place, today);
+            } else if ours && !keys().any(|key| key.variable() == *name) {
                 let near = closest(name, keys().map(Key::variable));
-                let message = format!("there is no such variable{near}");
-                self.note("", Place::Variable(name.clone()), message);
+                self.note("", place, format!("there is no such variable{near}"));
             }
         }
     }

@@ -34,8 +34,8 @@ pub(super) trait Setting: Sized {
 pub enum When {
     /// At every permit.
     Every,
-    /// At the next permit after somebody has asked for it.
-    Asked,
+    /// At the next permit after a request.
+    Requested,
 }
 
 /// How log lines look.
@@ -67,7 +67,7 @@ read_by_serde! {
     PathBuf, "a path in quotes";
     NonZeroU32, "a whole number from 1 to 4294967295";
     bool, "true or false";
-    When, "\"asked\" or \"every\"";
+    When, "\"requested\" or \"every\"";
     LogFormat, "\"text\" or \"json\"";
     Vec<String>, "a list of texts: [\"…\", \"…\"]", Vec::new();
     BTreeMap<String, String>, "names with texts: { NAME = \"…\" }",
@@ -77,7 +77,7 @@ read_by_serde! {
 
 impl Setting for SignerKey {
     const EXPECTED: &'static str =
-        "what `headway node identity --operator` prints, in quotes: \"hwo1…\"";
+        "what `headway node identity --recovery-key` prints, in quotes: \"hwo1…\"";
 
     fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Deserialize::deserialize(from)

@@ -62,11 +62,11 @@ fn keys_are_read_back_and_every_changed_letter_is_noticed() {
 
 #[test]
 fn a_signature_is_of_one_message_by_one_signer() {
-    let (who, signature) = identity(1).signer().vouch(b"roster 2");
-    assert!(who.verify(b"roster 2", &signature));
-    assert!(!who.verify(b"roster 3", &signature));
+    let (who, signature) = identity(1).signer().vouch(b"membership 2");
+    assert!(who.verify(b"membership 2", &signature));
+    assert!(!who.verify(b"membership 3", &signature));
     let other = identity(2).signer().public();
-    assert!(!other.verify(b"roster 2", &signature));
+    assert!(!other.verify(b"membership 2", &signature));
 }
 
 #[test]

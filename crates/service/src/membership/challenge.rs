@@ -4,7 +4,7 @@
 //! take a token from them that has long been elsewhere, because the ring has closed without
 //! it. So it asks both neighbours first, with a number that nobody can guess, and waits until
 //! both repeat it, still have the same roster, and know of no later fencing number of its
-//! token: a machine that was put back with its memory has the same roster, too. From then on they wait for its permit
+//! token: a machine that was restored with its memory has the same roster, too. From then on they wait for its permit
 //! before they begin on another roster ([`Membership::is_free`]), for as long as a permit
 //! lasts at most; its time is counted from the question.
 
@@ -68,7 +68,7 @@ impl Membership {
     pub(super) fn ask_neighbours(&mut self, now: Duration) {
         let Some(roster) = &self.current else { return };
         let timing = roster.terms.timing();
-        let fresh_for = timing.silence.min(roster.dwell_most());
+        let fresh_for = timing.heartbeat_timeout.min(roster.max_hold());
         let beside = roster.around(&self.settings.node.name);
         for asked in &mut self.challenges {
             if asked.since.is_none_or(|since| now >= since + fresh_for) {

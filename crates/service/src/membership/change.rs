@@ -32,7 +32,7 @@ impl Membership {
             self.adopt(now);
         }
         if let Some(error) = self.exchange.poll_refused() {
-            tracing::warn!(%error, "a roster was refused");
+            tracing::warn!(%error, "a membership was refused");
             self.reject(Reason::Roster);
         }
         if let Some((name, version)) = self.exchange.poll_unproven() {
@@ -60,7 +60,7 @@ impl Membership {
             tokens = new.tokens(),
             separation = new.terms.separation,
             wire = new.terms.wire,
-            "a new roster"
+            "a new membership"
         );
         self.previous_until = now + TELL_FOR;
         if new.tokens() < new.terms.tokens {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 0..2 | `HC` |
 //! | 2 | version of the wire format, as the sender's roster says, or the oldest that it speaks |
-//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of roll-outs, 6 who is silent, 7 a part of what a voter or somebody who wants a change says, 8 that a voter is there, 9 asks for a proof, 10 a link of a chain of rosters, 11 asks whether a permit may be used, 12 the answer; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
+//! | 3 | kind: 0 offer, 1 want, 2 chunk, 3 ping, 4 pong, 5 news of rollouts, 6 who is silent, 7 a part of what a voter or somebody who wants a change says, 8 that a voter is there, 9 asks for a proof, 10 a link of a chain of rosters, 11 asks whether a permit may be used, 12 the answer; plus 128 if no permit of an earlier roster is in use at the sender; plus 64 if it hears both its neighbours on a ring that is settled |
 //! | 4..20 | the ring, by name |
 //! | 20..28 | the sender's roster's version, 0 for none |
 //! | 28..60 | its digest |
@@ -107,13 +107,13 @@ pub enum Message {
         /// On the sender's settled ring the token has a later fencing number.
         later: bool,
     },
-    /// Something about roll-outs.
+    /// Something about rollouts.
     Rollouts {
         /// As `crate::rollouts` writes it.
         bytes: Vec<u8>,
     },
     /// Who is silent.
-    Hearsay {
+    Reports {
         /// Reports, as JSON.
         bytes: Vec<u8>,
     },
@@ -201,7 +201,7 @@ pub fn write(ring: RingId, sender: &Sender, message: &Message, key: &Key) -> Vec
         Message::Ping { nonce } => (3, nonce.to_be_bytes().to_vec()),
         Message::Pong { nonce } => (4, nonce.to_be_bytes().to_vec()),
         Message::Rollouts { bytes } => (5, bytes.clone()),
-        Message::Hearsay { bytes } => (6, bytes.clone()),
+        Message::Reports { bytes } => (6, bytes.clone()),
         Message::Part(part) => {
             let parts = [part.part, part.parts];
             (
@@ -347,7 +347,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
         5 => Message::Rollouts {
             bytes: std::mem::take(&mut rest).to_vec(),
         },
-        6 => Message::Hearsay {
+        6 => Message::Reports {
             bytes: std::mem::take(&mut rest).to_vec(),
         },
         7 => Message::Part(Part {

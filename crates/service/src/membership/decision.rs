@@ -134,7 +134,7 @@ impl Roster {
         next.check()?;
         // Whoever is on a ring that has settled uses no permit of an earlier one.
         let longest = match change.settled {
-            true => self.dwell_most().saturating_add(self.grace()),
+            true => self.max_hold().saturating_add(self.stop_timeout()),
             false => self.longest_permit(),
         };
         next.longest_before_ms = longest.as_millis() as u64;
@@ -314,8 +314,8 @@ mod tests {
         let mut decided = Decided::new(roster(&["a", "b", "c", "d"]));
         let long = decided.roster.longest_permit();
         let terms = Terms {
-            dwell_most_ms: 1000,
-            grace_ms: 100,
+            max_hold_ms: 1000,
+            stop_timeout_ms: 100,
             ..decided.roster.terms
         };
         let mut change = |id, settled, kind| {

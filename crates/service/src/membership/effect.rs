@@ -24,7 +24,7 @@ pub(crate) enum Effect {
         nonce: u64,
         grant: Grant,
     },
-    /// A neighbour knows that the token of a permit has gone on: this node was put back.
+    /// A neighbour knows that the token of a permit has gone on: this node was restored.
     Overtaken,
     /// Somebody who wanted a change has an answer.
     Reply(RequestId, Reply),
@@ -32,7 +32,7 @@ pub(crate) enum Effect {
     Rejected(Reason),
     /// Too few voters answered for a bypass.
     NoMajority,
-    /// Somebody of this name, at this address, says something about roll-outs.
+    /// Somebody of this name, at this address, says something about rollouts.
     Rollouts(String, String, Vec<u8>),
 }
 

@@ -143,7 +143,7 @@ impl Exchange {
             | Message::Ask { .. }
             | Message::Echo { .. }
             | Message::Rollouts { .. }
-            | Message::Hearsay { .. }
+            | Message::Reports { .. }
             | Message::Alive(_)
             | Message::Part(_) => {}
         }

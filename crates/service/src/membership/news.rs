@@ -1,4 +1,4 @@
-//! What members tell each other beside rosters: who is silent, who works, how roll-outs stand.
+//! What members tell each other beside rosters: who is silent, who works, how rollouts stand.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::Membership;
 use super::control::Message;
 use super::roster::Member;
-use crate::hearsay::{Report, Unheard, Working};
+use crate::reports::{Report, Unheard, Working};
 use crate::rollouts::Members as _;
 
 impl Membership {
@@ -20,7 +20,7 @@ impl Membership {
             .map(|(name, since)| (name.clone(), unix_ms(*since)))
             .collect();
         let me = &self.settings.node.name;
-        self.hearsay.say(now, unix_ms(now), me, silent, works);
+        self.reports.say(now, unix_ms(now), me, silent, works);
         self.pass_on();
     }
 
@@ -30,33 +30,33 @@ impl Membership {
         let (by, me) = (&*report.by, &*self.settings.node.name);
         if by != me
             && self.has(by)
-            && self.hearsay.is_new(&report)
+            && self.reports.is_new(&report)
             && self.has_signed(by, &report.message(), &report.signature)
         {
-            self.hearsay.learn(now, report);
+            self.reports.learn(now, report);
         }
     }
 
     pub(super) fn pass_on(&mut self) {
-        while let Some(mut report) = self.hearsay.poll_news() {
+        while let Some(mut report) = self.reports.poll_news() {
             if report.by == self.settings.node.name {
                 report.signature = self.sign(&report.message());
             }
             let bytes = serde_json::to_vec(&report).unwrap_or_default();
             for address in self.peers().0 {
                 let bytes = bytes.clone();
-                self.outbox.push_back((address, Message::Hearsay { bytes }));
+                self.outbox.push_back((address, Message::Reports { bytes }));
             }
         }
     }
 
     /// Members that somebody does not hear, and those that use a permit.
-    pub(crate) fn hearsay(&self, unix_ms: u64) -> (Vec<Unheard>, Vec<Working>) {
+    pub(crate) fn reports(&self, unix_ms: u64) -> (Vec<Unheard>, Vec<Working>) {
         let roster = self.current.as_ref();
         let listed = |name: &str| roster.is_some_and(|roster| roster.index(name).is_some());
-        let mut unheard = self.hearsay.unheard(unix_ms);
+        let mut unheard = self.reports.unheard(unix_ms);
         unheard.retain(|one| listed(&one.name));
-        let mut working = self.hearsay.working(unix_ms);
+        let mut working = self.reports.working(unix_ms);
         working.retain(|one| listed(&one.name));
         (unheard, working)
     }
@@ -84,7 +84,7 @@ impl Membership {
             .is_some_and(|(key, signature)| key.signer().verify(&message, &signature))
     }
 
-    /// Sends something about roll-outs.
+    /// Sends something about rollouts.
     pub(crate) fn send_news(&mut self, address: String, bytes: Vec<u8>) {
         let news = Message::Rollouts { bytes };
         self.outbox.push_back((address, news));

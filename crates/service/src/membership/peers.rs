@@ -40,7 +40,7 @@ impl Membership {
         let is_for_members = matches!(
             &message,
             Message::Rollouts { .. }
-                | Message::Hearsay { .. }
+                | Message::Reports { .. }
                 | Message::Alive(_)
                 | Message::Part(_)
         );
@@ -80,7 +80,7 @@ impl Membership {
             | Message::Ask { .. }
             | Message::Echo { .. }
             | Message::Rollouts { .. }
-            | Message::Hearsay { .. }
+            | Message::Reports { .. }
             | Message::Alive(_)
             | Message::Part(_) => false,
         };

@@ -44,7 +44,7 @@ impl Membership {
         }
     }
 
-    /// The seat on the ring could not be taken.
+    /// The position on the ring could not be taken.
     pub(crate) fn handle_no_place(&mut self, error: headway_node::ConfigError) {
         self.alarms.raise(Alarm::NoPlace(error));
     }

@@ -126,7 +126,7 @@ pub enum RosterError {
         value: String,
     },
     /// Too many.
-    #[error("a roster has at most {MAX_MEMBERS} members, not {0}")]
+    #[error("a membership has at most {MAX_MEMBERS} members, not {0}")]
     TooMany(usize),
     /// A bypassed node that is not a member.
     #[error("`{0}` is bypassed and not a member")]
@@ -135,13 +135,13 @@ pub enum RosterError {
     #[error("there is no member `{0}`")]
     Unknown(String),
     /// Not a roster as this program writes it.
-    #[error("not a roster")]
+    #[error("not a membership")]
     Malformed,
     /// No tokens, no separation, or no wire format.
     #[error("tokens, separation and wire format are at least 1")]
     Terms,
     /// Another ring's.
-    #[error("a roster of another ring, `{0}`")]
+    #[error("a membership of another ring, `{0}`")]
     OtherRing(String),
 }
 
@@ -342,18 +342,18 @@ impl Roster {
     }
 
     /// When a permit is asked back.
-    pub fn dwell_most(&self) -> Duration {
-        Duration::from_millis(self.terms.dwell_most_ms)
+    pub fn max_hold(&self) -> Duration {
+        Duration::from_millis(self.terms.max_hold_ms)
     }
 
     /// How long it may take to end then.
-    pub fn grace(&self) -> Duration {
-        Duration::from_millis(self.terms.grace_ms)
+    pub fn stop_timeout(&self) -> Duration {
+        Duration::from_millis(self.terms.stop_timeout_ms)
     }
 
     /// No permit is in use for longer, of this roster or an earlier one.
     pub fn longest_permit(&self) -> Duration {
-        let own = self.dwell_most().saturating_add(self.grace());
+        let own = self.max_hold().saturating_add(self.stop_timeout());
         own.max(Duration::from_millis(self.longest_before_ms))
     }
 

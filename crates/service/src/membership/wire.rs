@@ -23,7 +23,7 @@ impl Membership {
         if !unlike.is_empty() {
             tracing::warn!(
                 ?unlike,
-                "the ring goes by its roster, not by this file: `headway node set` changes it"
+                "the ring goes by its membership, not by this file: `headway node set` changes it"
             );
         }
     }

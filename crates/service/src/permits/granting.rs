@@ -52,7 +52,7 @@ impl Permits {
         };
         self.changes += 1;
         self.outside_last = !claim.holder.is_command();
-        let deadline = since + self.rules.dwell_most;
+        let deadline = since + self.rules.max_hold;
         let time = deadline.saturating_sub(now);
         let Claim {
             holder, collected, ..
@@ -66,7 +66,7 @@ impl Permits {
                     grant,
                     run: run.id,
                     time,
-                    grace: self.rules.grace,
+                    stop_timeout: self.rules.stop_timeout,
                     task: None,
                 };
                 self.effects.push_back(if holder == Holder::Step {
@@ -89,7 +89,7 @@ impl Permits {
                         grant,
                         lease,
                         time,
-                        grace: self.rules.grace,
+                        stop_timeout: self.rules.stop_timeout,
                     };
                     self.effects.push_back(Effect::Given(request, given));
                 }
@@ -107,7 +107,7 @@ impl Permits {
             holder,
             since: now,
             deadline,
-            grace: self.rules.grace,
+            stop_timeout: self.rules.stop_timeout,
             collected,
             lease,
             length,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hook::Run;
+use crate::command::Run;
 use crate::request::{Given, Refusal, RequestId, Ticket};
 use crate::rollouts::Task;
 
@@ -19,21 +19,18 @@ pub struct Grant {
     pub fence: u64,
 }
 
-/// Who waits for a permit, or holds one. The names in files are those of version 0.1.
+/// Who waits for a permit, or holds one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Holder {
     /// The configured command.
-    #[serde(rename = "hook")]
     Command,
-    /// A step of a roll-out.
-    #[serde(rename = "step")]
+    /// A step of a rollout.
     Step,
     /// A program, by the ticket that it was given when it asked.
-    #[serde(rename = "program")]
     #[expect(missing_docs, reason = "said above")]
     Program { ticket: Ticket },
     /// A FleetLock client.
-    #[serde(rename = "fleet")]
     #[expect(missing_docs, reason = "as the client says")]
     FleetLock { group: String, id: String },
 }
@@ -59,7 +56,7 @@ pub(crate) struct Permit {
     /// When it is withdrawn at the latest.
     pub(crate) deadline: Duration,
     /// How long it may take to end then, whatever other rosters say.
-    pub(crate) grace: Duration,
+    pub(crate) stop_timeout: Duration,
     /// Its holder knows that it has it.
     pub(crate) collected: bool,
     /// When it ends unless it is extended.
@@ -74,7 +71,7 @@ pub(crate) struct Permit {
 
 impl Permit {
     /// When it ends by itself, if anything ends it. Once it was asked back, its holder has the
-    /// grace, also if its lease could not be longer than until then.
+    /// stop timeout, also if its lease could not be longer than until then.
     pub(super) fn over_at(&self) -> Option<Duration> {
         self.ends.or(self.lease)
     }
@@ -89,7 +86,7 @@ pub(crate) enum Effect {
     Wanted(Grant),
     /// The command is to be run.
     StartCommand(CommandPermit),
-    /// A step of a roll-out is to be run.
+    /// A step of a rollout is to be run.
     StartStep(CommandPermit),
     /// The command has to stop.
     StopCommand(Grant),
@@ -137,7 +134,7 @@ pub struct CommandPermit {
     /// How long there is.
     pub time: Duration,
     /// And how long to end then.
-    pub grace: Duration,
+    pub stop_timeout: Duration,
     /// What to run instead of the configured command.
     pub task: Option<Task>,
 }
@@ -146,9 +143,9 @@ pub struct CommandPermit {
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     /// A permit is withdrawn after this long.
-    pub(crate) dwell_most: Duration,
+    pub(crate) max_hold: Duration,
     /// It ends this long after it was asked back.
-    pub(crate) grace: Duration,
+    pub(crate) stop_timeout: Duration,
     /// A program that says nothing for this long loses its permit.
     pub(crate) lease: Duration,
     /// FleetLock requests that are not repeated are forgotten after this long.
@@ -202,7 +199,7 @@ impl Slots {
 impl Rules {
     /// How long somebody who had a permit before a restart may count on it, from then on.
     pub(super) fn counted_on(&self, entry: &Entry) -> Duration {
-        let most = self.dwell_most;
+        let most = self.max_hold;
         entry.length.map_or(most, |length| length.min(most))
     }
 

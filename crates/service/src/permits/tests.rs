@@ -6,8 +6,8 @@ use crate::request::{Given, Refusal, RequestId, Ticket};
 mod kept;
 
 const RULES: Rules = Rules {
-    dwell_most: Duration::from_secs(100),
-    grace: Duration::from_secs(5),
+    max_hold: Duration::from_secs(100),
+    stop_timeout: Duration::from_secs(5),
     lease: Duration::from_secs(10),
     patience: Duration::from_secs(60),
     every_permit: false,
@@ -139,7 +139,7 @@ fn a_lease_that_is_not_extended_ends_and_one_that_is_does_not() {
     assert_eq!(
         permits.extend(s(19), Ticket(5), s(500)),
         Some(s(81)),
-        "no longer than dwell_most"
+        "no longer than max_hold"
     );
     permits.handle_timeout(s(100));
     assert_eq!(permits.extend(s(100), Ticket(5), s(600)), None);
@@ -302,7 +302,7 @@ fn steady_state_gives_back_everything_that_a_client_has() {
     permits.ask(s(0), fleet("a"));
     permits.handle_granted(s(0), grant(0, 7), s(0));
     permits.handle_withdrawn(s(100), grant(0, 7));
-    // Its time is over; it asks again, and another token comes in the grace.
+    // Its time is over; it asks again, and another token comes in the stop timeout.
     assert!(permits.collect(&fleet("a")).is_none());
     permits.ask(s(101), fleet("a"));
     permits.handle_granted(s(102), grant(1, 9), s(102));
@@ -385,7 +385,7 @@ fn a_command_that_was_asked_for_is_wanted_under_new_rules_too() {
     assert!(!permits.wants(grant(0, 7)), "only because every permit was");
 }
 
-/// Tokens that follow each other closely share a roll-out's steps; none of them waits for long.
+/// Tokens that follow each other closely share a rollout's steps; none of them waits for long.
 #[test]
 fn a_step_takes_its_own_token_or_one_that_comes_by_again() {
     let mut permits = start(RULES, Ledger::default());

@@ -1,19 +1,19 @@
-//! What is known of roll-outs: a state that only grows, so that copies which have drifted apart
+//! What is known of rollouts: a state that only grows, so that copies which have drifted apart
 //! become equal by joining them, in any order and as often as one likes.
 //!
-//! It is made of [`Atom`]s: what a roll-out is, whether it is to go on, and how far each member
+//! It is made of [`Atom`]s: what a rollout is, whether it is to go on, and how far each member
 //! is. Of two atoms about the same thing the larger one holds. Only a member itself says how far
-//! it is, and signs it (but for the first word, which whoever starts the roll-out says for all).
+//! it is, and signs it (but for the first word, which whoever starts the rollout says for all).
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// How many roll-outs are remembered.
+/// How many rollouts are remembered.
 pub(crate) const MAX_KEPT: usize = 8;
 
-/// Which roll-out: numbers grow, and the salt tells apart two that were started at once.
+/// Which rollout: numbers grow, and the salt tells apart two that were started at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Id(pub u64, pub u64);
 
@@ -134,7 +134,7 @@ impl Window {
 /// One thing that is known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Atom {
-    /// What a roll-out is.
+    /// What a rollout is.
     Spec(Id, Spec),
     /// Whether it is to go on.
     Order(Id, Order),
@@ -143,7 +143,7 @@ pub enum Atom {
 }
 
 impl Atom {
-    /// Which roll-out it is about.
+    /// Which rollout it is about.
     pub(crate) const fn id(&self) -> Id {
         match self {
             Atom::Spec(id, _) | Atom::Order(id, _) | Atom::Step(id, ..) => *id,
@@ -151,7 +151,7 @@ impl Atom {
     }
 }
 
-/// All that is known of one roll-out.
+/// All that is known of one rollout.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rollout {
     /// What it is; news of its members may be here first.
@@ -186,7 +186,7 @@ impl Rollout {
     }
 }
 
-/// All roll-outs that are remembered: those with the largest numbers.
+/// All rollouts that are remembered: those with the largest numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State(pub BTreeMap<Id, Rollout>);
 
@@ -235,7 +235,7 @@ impl State {
         }
     }
 
-    /// All that is known of one roll-out.
+    /// All that is known of one rollout.
     pub fn atoms(&self, id: Id) -> impl Iterator<Item = Atom> {
         let rollout = self.0.get(&id).into_iter();
         rollout.flat_map(move |rollout| {
@@ -251,7 +251,7 @@ impl State {
         })
     }
 
-    /// Equal for equal knowledge of these members, for each roll-out. Signatures do not count:
+    /// Equal for equal knowledge of these members, for each rollout. Signatures do not count:
     /// they change with the keys.
     pub(crate) fn digests(&self, is_member: impl Fn(&str) -> bool) -> Vec<(Id, u64)> {
         let digest = |rollout: &Rollout| {

@@ -1,4 +1,4 @@
-//! Starting roll-outs and saying whether they go on; what a step runs.
+//! Starting rollouts and saying whether they go on; what a step runs.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct Task {
     pub step: u64,
     /// From 0.
     pub attempt: u32,
-    /// The roll-out's name.
+    /// The rollout's name.
     pub rollout: String,
     /// Program and arguments.
     pub command: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) fn step_number(Id(number, salt): Id, member: &str) -> u64 {
         .fold(0, |all, &byte| all << 8 | u64::from(byte))
 }
 
-/// A roll-out that somebody wants.
+/// A rollout that somebody wants.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
@@ -66,7 +66,7 @@ const fn one() -> u32 {
     1
 }
 
-/// What somebody wants of a roll-out.
+/// What somebody wants of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// No step begins for now.
@@ -83,7 +83,7 @@ pub enum Ask {
 }
 
 impl Rollouts {
-    /// Somebody starts a roll-out on these members. A permit lasts `longest`.
+    /// Somebody starts a rollout on these members. A permit lasts `longest`.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl Rollouts {
         }
         if let Some(unfinished) = self.unfinished(members) {
             return refuse(format!(
-                "roll-out {unfinished} has not ended: wait for it, or abort it"
+                "rollout {unfinished} has not ended: wait for it, or abort it"
             ));
         }
         if let Some(stranger) = wanted.canaries.iter().find(|name| !members.contains(name)) {
@@ -122,7 +122,7 @@ impl Rollouts {
         }
         if Duration::from_millis(wanted.settle_ms) >= longest {
             return refuse(format!(
-                "--settle has to be shorter than a permit lasts (timing.dwell_most, {longest:?})"
+                "--settle has to be shorter than a permit lasts (timing.max_hold, {longest:?})"
             ));
         }
         let last = self.state.0.last_key_value();
@@ -152,7 +152,7 @@ impl Rollouts {
         }
         if !self.say(spec) {
             return refuse(format!(
-                "there is a roll-out with a larger number than {number}"
+                "there is a rollout with a larger number than {number}"
             ));
         }
         self.say(Atom::Order(
@@ -173,7 +173,7 @@ impl Rollouts {
         Ok(())
     }
 
-    /// Somebody says whether the latest roll-out of this name goes on.
+    /// Somebody says whether the latest rollout of this name goes on.
     ///
     /// # Errors
     ///
@@ -188,16 +188,14 @@ impl Rollouts {
         let refuse = |why: String| Err(Refusal::Rollout(why));
         let Some((id, rollout)) = named else {
             return refuse(format!(
-                "there is no roll-out {name}; `headway rollout status` lists them"
+                "there is no rollout {name}; `headway rollout status` lists them"
             ));
         };
         let Some(order) = rollout.order.clone() else {
-            return refuse(format!(
-                "not all is known of roll-out {name} yet: try again"
-            ));
+            return refuse(format!("not all is known of rollout {name} yet: try again"));
         };
         if order.aborted {
-            return refuse(format!("roll-out {name} was aborted: start another"));
+            return refuse(format!("rollout {name} was aborted: start another"));
         }
         let mut next = Order {
             version: order.version.saturating_add(1),
@@ -222,7 +220,7 @@ impl Rollouts {
                 if resumed.has_failed() {
                     let failed = resumed.failed().count();
                     return refuse(format!(
-                        "roll-out {name} has failed steps ({failed}): use --retry to run them \
+                        "rollout {name} has failed steps ({failed}): use --retry to run them \
                          again, or a larger --max-failures"
                     ));
                 }
@@ -231,7 +229,7 @@ impl Rollouts {
         let id = *id;
         if !self.say(Atom::Order(id, next)) {
             return refuse(format!(
-                "nothing can be said of roll-out {name} any more but `abort`"
+                "nothing can be said of rollout {name} any more but `abort`"
             ));
         }
         Ok(())

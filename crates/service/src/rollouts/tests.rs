@@ -110,7 +110,7 @@ fn canaries_go_first_and_a_failure_stops_all_with_an_alarm_until_it_is_tried_aga
         assert_eq!(state(node, &members), "failed");
         let alarm = node.alarms().texts().next().expect("an alarm");
         assert!(
-            alarm.contains("roll-out web has stopped: b: exit code 1"),
+            alarm.contains("rollout web has stopped: b: exit code 1"),
             "{alarm}"
         );
     }
@@ -322,7 +322,7 @@ fn known(atoms: Vec<Atom>) -> Vec<u8> {
 /// Its canary is off when it begins, and has no earlier one on its disk. When it is back, it hears
 /// of it, and so does another that comes when all is done.
 #[test]
-fn whoever_was_away_hears_of_a_roll_out_from_anybody() {
+fn whoever_was_away_hears_of_a_rollout_from_anybody() {
     let members = names(&["a", "b", "c", "d"]);
     let mut nodes = vec![node("a"), node("d")];
     let canary = Wanted {
@@ -396,7 +396,7 @@ fn a_member_says_how_far_it_is_itself_and_not_how_far_others_are() {
     assert_eq!(nodes[1].state.0[&id].count(StepPhase::Done), 2);
 }
 
-/// Numbers without end, names, sizes and reasons that nobody has, a roll-out without anything.
+/// Numbers without end, names, sizes and reasons that nobody has, a rollout without anything.
 #[test]
 fn what_cannot_be_is_not_listened_to_and_a_start_says_whether_it_has_started() {
     let members = names(&["a", "b"]);

@@ -1,17 +1,17 @@
-//! What people and programs are told of roll-outs.
+//! What people and programs are told of rollouts.
 
 use serde::Serialize;
 
 use super::state::{Rollout, Step, StepPhase, Window};
 use super::{Rollouts, step_number};
 
-/// A roll-out, as any node tells it.
+/// A rollout, as any node tells it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct RolloutView {
     /// A name.
     name: String,
-    /// How a roll-out is: `waiting` for its window, `failed` if too many steps have.
+    /// How a rollout is: `waiting` for its window, `failed` if too many steps have.
     rollout_state: RolloutState,
     /// The node where it was started.
     started_by: String,
@@ -52,7 +52,7 @@ pub struct RolloutView {
     steps: Vec<StepView>,
 }
 
-/// How a roll-out is.
+/// How a rollout is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -144,7 +144,7 @@ impl Rollouts {
         known.filter_map(view).collect()
     }
 
-    /// The name of a roll-out that has not ended.
+    /// The name of a rollout that has not ended.
     pub(super) fn unfinished(&self, members: &[String]) -> Option<&str> {
         let ended = |rollout: &Rollout| {
             let state = rollout.state(0, members);

@@ -231,7 +231,7 @@ fn a_state_of_before_a_power_cut_counts_only_if_it_was_waited_for() {
     }
 }
 
-/// The file alone is put back or deleted, and what is beside it is not.
+/// The file alone is restored or deleted, and what is beside it is not.
 #[test]
 fn a_membership_that_is_put_back_is_a_doubt() {
     let folder = tempfile::tempdir().unwrap();
@@ -248,7 +248,7 @@ fn a_membership_that_is_put_back_is_a_doubt() {
         }
         let store = Store::open(folder.path(), Sync::Never).unwrap();
         let doubt = store.roster().unwrap_err().to_string();
-        assert!(doubt.contains("deleted or put back"), "{doubt}");
+        assert!(doubt.contains("deleted or restored"), "{doubt}");
     }
     // What is written then is later than all that there was.
     let mut store = Store::open(folder.path(), Sync::Never).unwrap();

@@ -92,7 +92,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("name = \"a\"\nlisten", "name = \"z\"\nlisten"),
-            "node.advertise: is missing: `z` is not among ring.members (a, b, c), so it asks them for the roster, and they have to know where it is",
+            "node.advertise: is missing: `z` is not among ring.members (a, b, c), so it asks them for the membership, and they have to know where it is",
         ),
         (
             GOOD.replace("name = \"b\"", "name = \"a\""),
@@ -115,36 +115,36 @@ fn every_mistake_is_named_with_its_line_and_key() {
             "25:11: timing.refresh: expected a length of time in quotes, such as \"20ms\", \"1.5s\", \"5m\", \"2h\" or \"1d\", not 20",
         ),
         (
-            add("[timing]\nsilence = \"1ms\"\n"),
-            "25:11: timing.silence: `silence` is 1ms: longer than `refresh`",
+            add("[timing]\nheartbeat_timeout = \"1ms\"\n"),
+            "25:11: timing.heartbeat_timeout: `heartbeat_timeout` is 1ms: longer than `refresh`",
         ),
         (
             add("[membership]\nbypass = true\nbypass_after = \"5m\"\n"),
-            "26:16: membership.bypass_after: 5m is shorter than timing.dwell_most + timing.grace = 30.17m: a member that is bypassed could still be using its permit",
+            "26:16: membership.bypass_after: 5m is shorter than timing.max_hold + timing.stop_timeout = 30.17m: a member that is bypassed could still be using its permit",
         ),
         (
-            add("[hook]\ncommand = \"reboot\"\n"),
-            "25:11: hook.command: expected a list of texts: [\"…\", \"…\"], not \"reboot\"",
+            add("[command]\nrun = \"reboot\"\n"),
+            "25:11: command.run: expected a list of texts: [\"…\", \"…\"], not \"reboot\"",
         ),
         (
-            add("[hook]\ncommand = []\n"),
-            "25:11: hook.command: expected a program and its arguments",
+            add("[command]\nrun = []\n"),
+            "25:11: command.run: expected a program and its arguments",
         ),
         (
-            add("[hook]\nwhen = \"never\"\n"),
-            "25:8: hook.when: expected \"asked\" or \"every\", not \"never\"",
+            add("[command]\nwhen = \"never\"\n"),
+            "25:8: command.when: expected \"requested\" or \"every\", not \"never\"",
         ),
         (
-            add("[hook]\ncommand = [\"x\"]\nenvironment = { LD_PRELOAD = \"x.so\" }\n"),
-            "26:15: hook.environment: `LD_PRELOAD` changes what programs run, and is not passed on",
+            add("[command]\nrun = [\"x\"]\nenvironment = { LD_PRELOAD = \"x.so\" }\n"),
+            "26:15: command.environment: `LD_PRELOAD` changes what programs run, and is not passed on",
         ),
         (
-            add("[hook]\ncommand = [\"x\"]\nenvironment = { HEADWAY_FENCE = \"1\" }\n"),
-            "26:15: hook.environment: `HEADWAY_FENCE` is set by Headway itself",
+            add("[command]\nrun = [\"x\"]\nenvironment = { HEADWAY_FENCE = \"1\" }\n"),
+            "26:15: command.environment: `HEADWAY_FENCE` is set by Headway itself",
         ),
         (
-            add("[hook]\ncommand = [\"x\"]\nenvironment = { \"A=B\" = \"1\" }\n"),
-            "26:15: hook.environment: `A=B` is no name of a variable: expected letters, digits and `_`",
+            add("[command]\nrun = [\"x\"]\nenvironment = { \"A=B\" = \"1\" }\n"),
+            "26:15: command.environment: `A=B` is no name of a variable: expected letters, digits and `_`",
         ),
         (
             add("[fleetlock]\nenabled = true\n"),
@@ -172,19 +172,19 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("[ring]", "transport = \"serial\"\n[ring]"),
-            "5:1: node.transport: there is no such key",
+            "5:1: node.transport: is gone: datagrams are UDP: leave it out; for boards see docs/guides/embedded.md",
         ),
         (
             add("[serial]\npredecessor = \"/dev/ttyUSB0\"\n"),
-            "24:2: serial: there is no section `serial`",
+            "24:2: serial: is gone: datagrams are UDP: see docs/guides/embedded.md",
         ),
         (
             add("[zenoh]\nca_file = \"/ca.pem\"\n"),
-            "24:2: zenoh: there is no section `zenoh`",
+            "24:2: zenoh: is gone: datagrams are UDP: leave it out, and use WireGuard where they are to be encrypted",
         ),
         (
             add("[telemetry]\nendpoint = \"http://127.0.0.1:4318\"\n"),
-            "24:2: telemetry: there is no section `telemetry`",
+            "24:2: telemetry: is gone: have Prometheus fetch /metrics from api.http",
         ),
         (
             add("[ring]\nname = \"twice\"\n"),
@@ -192,22 +192,30 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("separation = 1", "separation = 1\npayload_bytes = 8"),
-            "10:1: ring.payload_bytes: there is no such key",
+            "10:1: ring.payload_bytes: is gone: commands get no data from tokens: leave it out",
         ),
         (
             GOOD.replace("separation = 1", "separation = 1\nseeds = [\"h:1\"]"),
-            "10:1: ring.seeds: there is no such key",
+            "10:1: ring.seeds: is gone: list some members with their keys in ring.members, and set node.advertise",
         ),
         (
             GOOD.replace("separation = 1", "separation = 1\nkey_file = \"x\""),
-            "10:1: ring.key_file: there is no such key",
+            "10:1: ring.key_file: is gone: every member has a key pair: list the members in ring.members with what `headway node identity` prints on each",
         ),
         (
             GOOD.replace(
                 "separation = 1",
                 "separation = 1\netcd = [\"http://e:2379\"]",
             ),
-            "10:1: ring.etcd: there is no such key",
+            "10:1: ring.etcd: is gone: the members decide among themselves: leave it out",
+        ),
+        (
+            add("[hook]\ncommand = [\"x\"]\n"),
+            "24:2: hook: is gone: the section is [command], and its keys are run, when and environment",
+        ),
+        (
+            add("[timing]\ndwell_most = \"1h\"\n"),
+            "25:1: timing.dwell_most: is called `timing.max_hold` now",
         ),
     ];
     for (text, expected) in cases {
@@ -245,30 +253,35 @@ fn variables_win_over_the_file() {
     sources.variables = BTreeMap::from([
         variable("HEADWAY_TIMING_REFRESH", "30ms"),
         variable("HEADWAY_TIMING_TICK", "7ms"),
-        variable("HEADWAY_HOOK_COMMAND", "[\"/bin/true\", \"a b\"]"),
-        variable("HEADWAY_HOOK_ENVIRONMENT", "A=1,B=2"),
+        variable("HEADWAY_COMMAND_RUN", "[\"/bin/true\", \"a b\"]"),
+        variable("HEADWAY_COMMAND_ENVIRONMENT", "A=1,B=2"),
         // What a command is given is no mistake if a node is started from one.
         variable("HEADWAY_TOKEN", "3"),
     ]);
     let settings = Settings::read(&sources).unwrap();
     assert_eq!(settings.timing.refresh.as_millis(), 30);
     assert_eq!(settings.timing.tick.as_millis(), 7);
-    let hook = settings.hook;
-    assert_eq!(hook.command.unwrap(), ["/bin/true", "a b"]);
-    assert_eq!(hook.environment.len(), 2);
+    let command = settings.command;
+    assert_eq!(command.run.unwrap(), ["/bin/true", "a b"]);
+    assert_eq!(command.environment.len(), 2);
     sources
         .variables
         .insert("HEADWAY_TIMING_REFRSH".into(), "1s".into());
     sources
         .variables
         .insert("HEADWAY_RING_TOKENS".into(), "many".into());
+    for former in ["HEADWAY_TIMING_GRACE", "HEADWAY_ZENOH_CA_FILE"] {
+        sources.variables.insert(former.into(), "1s".into());
+    }
     let mistakes = Settings::read(&sources).unwrap_err();
     let texts: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         [
             "HEADWAY_RING_TOKENS: ring.tokens: expected a whole number from 1 to 4294967295, not `many`",
+            "HEADWAY_TIMING_GRACE: timing.grace: is called `timing.stop_timeout` now",
             "HEADWAY_TIMING_REFRSH: there is no such variable; did you mean `HEADWAY_TIMING_REFRESH`?",
+            "HEADWAY_ZENOH_CA_FILE: zenoh: is gone: datagrams are UDP: leave it out, and use WireGuard where they are to be encrypted",
         ]
     );
 }

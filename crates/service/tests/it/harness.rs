@@ -88,7 +88,7 @@ pub(crate) struct Fleet {
     pub(crate) variables: Vec<(usize, &'static str, String)>,
 }
 
-pub(crate) const QUICK: &str = "refresh = \"20ms\"\nsilence = \"400ms\"\ntick = \"2ms\"\ndwell_most = \"3s\"\ngrace = \"800ms\"\n";
+pub(crate) const QUICK: &str = "refresh = \"20ms\"\nheartbeat_timeout = \"400ms\"\ntick = \"2ms\"\nmax_hold = \"3s\"\nstop_timeout = \"800ms\"\n";
 
 impl Fleet {
     pub(crate) fn new(names: &[&str], tokens: u32, separation: u32) -> Fleet {
@@ -128,16 +128,16 @@ impl Fleet {
 
     /// Every node runs a command that says when it begins and ends, for `seconds`.
     pub(crate) fn with_observer(mut self, seconds: f64) -> Fleet {
-        self.more += &observer::hook(self.folder.path(), seconds);
+        self.more += &observer::section(self.folder.path(), seconds);
         self
     }
 
     /// Every node runs a script when it is asked to, for a minute at most.
     pub(crate) fn with_asked(mut self, script: &str) -> Fleet {
         self.more +=
-            &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\nwhen = \"asked\"\n");
-        let longer = "dwell_most = \"60s\"";
-        self.timing = self.timing.replace("dwell_most = \"3s\"", longer);
+            &format!("[command]\nrun = [\"/bin/sh\", \"-c\", {script:?}]\nwhen = \"requested\"\n");
+        let longer = "max_hold = \"60s\"";
+        self.timing = self.timing.replace("max_hold = \"3s\"", longer);
         self
     }
 

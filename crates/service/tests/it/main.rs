@@ -5,6 +5,7 @@ mod damaged;
 mod fleet;
 mod harness;
 mod hosts;
+mod names;
 mod observer;
 mod rollouts;
 mod virtual_time;

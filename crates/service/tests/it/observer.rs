@@ -22,10 +22,10 @@ const FOLDER: &str = "OBSERVER_FOLDER";
 const SECONDS: &str = "OBSERVER_SECONDS";
 
 /// The configuration that makes nodes run such commands.
-pub(crate) fn hook(folder: &Path, seconds: f64) -> String {
+pub(crate) fn section(folder: &Path, seconds: f64) -> String {
     let program = std::env::current_exe().expect("this program");
     format!(
-        "[hook]\ncommand = [{program:?}, \"--exact\", \"a_command_if_asked\", \"--nocapture\"]\nwhen = \"every\"\n\
+        "[command]\nrun = [{program:?}, \"--exact\", \"a_command_if_asked\", \"--nocapture\"]\nwhen = \"every\"\n\
          environment = {{ {FOLDER} = {folder:?}, {SECONDS} = \"{seconds}\" }}\n"
     )
 }

@@ -1,4 +1,4 @@
-//! Roll-outs over whole agents on virtual time: how many steps they take, what a failure, a loss
+//! Rollouts over whole agents on virtual time: how many steps they take, what a failure, a loss
 //! and a restart in the middle do to them, and that all nodes know the same in the end.
 
 use std::cmp::Reverse;
@@ -69,7 +69,7 @@ fn settings(at: usize, nodes: usize, tokens: u32, separation: u32) -> Settings {
         .collect();
     let text = format!(
         "[node]\nname = \"n{at}\"\nlisten = \"{}\"\nstate_dir = \"x\"\n\
-         [timing]\ntick = \"1ms\"\nrefresh = \"500ms\"\nsilence = \"20s\"\ndwell_most = \"60s\"\ngrace = \"1s\"\n\
+         [timing]\ntick = \"1ms\"\nrefresh = \"500ms\"\nheartbeat_timeout = \"20s\"\nmax_hold = \"60s\"\nstop_timeout = \"1s\"\n\
          [rollout]\nallow = [\"x\"]\n[api]\nsocket = \"x\"\n\
          [ring]\nname = \"virtual\"\ntokens = {tokens}\nseparation = {separation}\n{members}",
         address(at)
@@ -153,7 +153,7 @@ impl World {
         id
     }
 
-    /// What a node says of the latest roll-out.
+    /// What a node says of the latest rollout.
     fn ask(&mut self, at: usize, request: Request) -> Result<Value, String> {
         let id = self.request(at, request);
         match self.replies.remove(&id).expect("answered at once")? {
@@ -166,7 +166,7 @@ impl World {
         self.ask(at, Request::Rollouts).expect("an answer")
     }
 
-    fn roll_out(&mut self, at: usize, more: &Value) {
+    fn start_rollout(&mut self, at: usize, more: &Value) {
         let mut wanted = serde_json::json!({ "name": "web", "command": ["x"] });
         for (key, value) in more.as_object().expect("an object") {
             wanted[key] = value.clone();
@@ -349,7 +349,7 @@ fn many_nodes_take_hardly_more_steps_than_they_must() {
     for &(nodes, tokens) in pick(&[(60, 4)][..], large, large) {
         let separation = 3;
         let mut world = World::new(nodes, tokens, separation);
-        world.roll_out(7, &serde_json::json!({}));
+        world.start_rollout(7, &serde_json::json!({}));
         let steps = world.steps_taken();
         let least = (nodes as u32).div_ceil(tokens);
         table.push(format!(
@@ -386,7 +386,7 @@ fn a_failure_stops_it_everywhere_and_the_loss_of_any_node_does_not() {
     let mut world = World::new(12, 2, 2);
     world.lost_each = Some(50);
     world.fails = vec![4];
-    world.roll_out(
+    world.start_rollout(
         0,
         &serde_json::json!({ "canaries": ["n3"], "max_failures": 1 }),
     );
@@ -470,12 +470,12 @@ fn a_failure_stops_it_everywhere_and_the_loss_of_any_node_does_not() {
     assert!(killed[before].attempt > killed[before - 1].attempt);
 }
 
-/// The canary is off when a roll-out starts, and has never heard of one.
+/// The canary is off when a rollout starts, and has never heard of one.
 #[test]
-fn members_that_were_off_hear_of_a_roll_out_when_they_are_back() {
+fn members_that_were_off_hear_of_a_rollout_when_they_are_back() {
     let mut world = World::new(5, 1, 1);
     world.kill(2);
-    world.roll_out(0, &serde_json::json!({ "canaries": ["n2"] }));
+    world.start_rollout(0, &serde_json::json!({ "canaries": ["n2"] }));
     world.run_for(ms(5_000));
     assert_eq!(world.runs(), 0, "the canary goes first");
     world.start(2);
@@ -501,7 +501,7 @@ fn a_window_opens_by_the_clock_of_now_and_not_of_the_start() {
     let mut world = World::new(3, 1, 1);
     // At 8:00; it opens at 9:00.
     let window = serde_json::json!({ "from_minute": 9 * 60, "until_minute": 10 * 60 });
-    world.roll_out(0, &serde_json::json!({ "window": window }));
+    world.start_rollout(0, &serde_json::json!({ "window": window }));
     world.run_for(ms(10_000));
     assert_eq!(world.runs(), 0, "too early");
     assert_eq!(world.look(1)["rollout_state"], "waiting");

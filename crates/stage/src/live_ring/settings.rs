@@ -17,7 +17,7 @@ pub struct LiveSettings {
     /// Over what.
     pub carrier: Carrier,
     /// How long applications use a permit.
-    pub dwell: Range,
+    pub hold: Range,
     /// How long things take.
     pub timing: Timing,
     /// Bytes of payload per token. With 8 or more, a token counts its permits in it.

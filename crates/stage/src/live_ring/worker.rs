@@ -49,7 +49,7 @@ impl Status {
 /// Uses permits for a while.
 pub(super) struct Worker {
     index: u32,
-    dwell: Range,
+    hold: Range,
     counts: bool,
     random: ChaCha8Rng,
     observer: Arc<Mutex<Observer>>,
@@ -76,7 +76,7 @@ impl Worker {
         random.set_stream((1 << 32) + u64::from(index));
         Worker {
             index,
-            dwell: settings.dwell,
+            hold: settings.hold,
             counts: settings.payload >= 8,
             random,
             observer: Arc::clone(observer),
@@ -86,7 +86,7 @@ impl Worker {
     }
 
     fn begin(&mut self, now: Duration, token: u32, fence: u64) {
-        let Range { min, max } = self.dwell;
+        let Range { min, max } = self.hold;
         let spread = u64::try_from((max - min).as_nanos()).unwrap_or(u64::MAX);
         let more = match spread {
             0 => 0,
@@ -143,7 +143,7 @@ impl Application for Worker {
         match event {
             Event::Granted { token, fence } => {
                 self.begin(now, token, fence);
-                if self.dwell.max.is_zero() {
+                if self.hold.max.is_zero() {
                     self.end(now, self.works.len() - 1, node);
                 }
             }

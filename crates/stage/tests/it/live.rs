@@ -11,7 +11,7 @@ fn settings(carrier: Carrier) -> LiveSettings {
     LiveSettings {
         plan: Plan::new(12, 3, 2).expect("it fits"),
         carrier,
-        dwell: Range {
+        hold: Range {
             min: Duration::from_micros(100),
             max: Duration::from_millis(2),
         },

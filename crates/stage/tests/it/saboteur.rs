@@ -101,7 +101,7 @@ impl Flaw {
         match self {
             Flaw::NoRefresh => |config| {
                 config.timing.refresh = Duration::from_secs(100_000);
-                config.timing.silence = Duration::from_secs(200_000);
+                config.timing.heartbeat_timeout = Duration::from_secs(200_000);
             },
             Flaw::NoDelay => |config| config.role = Role::Relay,
             Flaw::SettledAtOnce => |config| config.grant = Grant::Always,

@@ -124,9 +124,9 @@ impl Scenario {
     pub(crate) fn timing(&self) -> Timing {
         Timing {
             refresh: 4 * self.conditions.delay_max,
-            silence: 40 * self.conditions.delay_max,
-            dwell_most: 2 * self.work.max + Duration::from_micros(1),
-            grace: self.work.max + Duration::from_micros(1),
+            heartbeat_timeout: 40 * self.conditions.delay_max,
+            max_hold: 2 * self.work.max + Duration::from_micros(1),
+            stop_timeout: self.work.max + Duration::from_micros(1),
             ..Timing::default()
         }
     }

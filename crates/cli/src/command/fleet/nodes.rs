@@ -90,9 +90,9 @@ impl Nodes {
         format!(
             "[node]\nname = \"{name}\"\nlisten = \"{}\"\nstate_dir = \"{folder}/{name}\"\n\
              identity_file = \"{folder}/{name}.identity\"\n\
-             [timing]\ntick = \"10ms\"\nrefresh = \"50ms\"\nsilence = \"1s\"\n\
-             dwell_most = \"10s\"\ngrace = \"2s\"\n\
-             [hook]\ncommand = [\"sleep\", \"0.5\"]\nwhen = \"every\"\n\
+             [timing]\ntick = \"10ms\"\nrefresh = \"50ms\"\nheartbeat_timeout = \"1s\"\n\
+             max_hold = \"10s\"\nstop_timeout = \"2s\"\n\
+             [command]\nrun = [\"sleep\", \"0.5\"]\nwhen = \"every\"\n\
              [api]\nsocket = \"{folder}/{name}.sock\"\nhttp = \"{}\"\n\
              [log]\nformat = \"json\"\n\
              [ring]\nname = \"demo\"\n{}",

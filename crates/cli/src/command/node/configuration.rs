@@ -173,11 +173,11 @@ pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
     if args.conflicts.is_none() {
         check_identity(&settings)?;
     }
-    if let Some(program) = settings.hook.command.iter().flatten().next()
+    if let Some(program) = settings.command.run.iter().flatten().next()
         && program.contains('/')
         && !Path::new(program).exists()
     {
-        return Err(Failure::new(format!("hook.command: there is no {program}")));
+        return Err(Failure::new(format!("command.run: there is no {program}")));
     }
     if let Some(path) = &args.conflicts {
         check_order(&settings, path)?;
@@ -209,9 +209,9 @@ fn check_identity(settings: &Settings) -> Result<(), Failure> {
     let known = |key: &NodeKey| here.list().iter().any(|here| here.public() == *key);
     match listed.filter(|key| !known(key)) {
         None => Ok(()),
-        Some(_) if settings.node.state_dir.join("roster").exists() => {
+        Some(_) if settings.node.state_dir.join("membership").exists() => {
             remark(format_args!(
-                "ring.members: {name} has another key than this machine ({}); the roster in \
+                "ring.members: {name} has another key than this machine ({}); the membership in \
                  node.state_dir counts, so that is as it should be after `headway node rotate-key`",
                 here.public()
             ));

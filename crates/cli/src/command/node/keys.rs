@@ -15,14 +15,14 @@ pub(super) struct IdentityArgs {
     /// Where the node's key pairs are, or are to be (node.identity_file)
     #[arg(default_value = "/var/lib/headway/identity")]
     file: PathBuf,
-    /// An operator's key instead, in this file, which stays on the operator's own machine
+    /// The recovery key instead, in this file, which stays on the operator's own machine
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
-    operator: Option<PathBuf>,
+    recovery_key: Option<PathBuf>,
 }
 
 /// Prints a public key; the secret one is made if there is none.
 pub(super) fn identity(args: &IdentityArgs) -> Result<Answer, Failure> {
-    if let Some(path) = &args.operator {
+    if let Some(path) = &args.recovery_key {
         if !path.exists() {
             create_operator(path).map_err(|error| Failure::writing(path, &error))?;
             remark(format_args!(
@@ -47,45 +47,45 @@ pub(super) fn identity(args: &IdentityArgs) -> Result<Answer, Failure> {
 
 #[derive(ClapArgs, Debug)]
 pub(super) struct RotateArgs {
-    /// The operator's key instead: the file with the old one
+    /// The recovery key instead: the file with the old one
     #[arg(long, value_name = "FILE", requires = "new")]
-    operator: Option<PathBuf>,
-    /// The file with the operator's new one, from `headway node identity --operator FILE`
-    #[arg(long, value_name = "FILE", requires = "operator")]
+    recovery_key: Option<PathBuf>,
+    /// The file with the new one, from `headway node identity --recovery-key FILE`
+    #[arg(long, value_name = "FILE", requires = "recovery_key")]
     new: Option<PathBuf>,
     #[command(flatten)]
     socket: SocketArgs,
 }
 
-/// Changes this node's key, or the operator's.
+/// Changes this node's key, or the recovery key.
 pub(super) fn rotate(args: &RotateArgs) -> Result<Answer, Failure> {
     let socket = &args.socket.socket;
-    let (Some(old), Some(new)) = (&args.operator, &args.new) else {
+    let (Some(old), Some(new)) = (&args.recovery_key, &args.new) else {
         let answer = client::ask(socket, "POST", "/v1/rotate-key", None);
         return changed(answer, |_| "this node has another key".into());
     };
     let (old, new) = (signer(old)?, signer(new)?.public());
-    let roster = ask(socket, "GET", "/v1/roster", None)?;
-    let signature = operator::sign_key(text(&roster["ring"]), new, &old);
+    let membership = ask(socket, "GET", "/v1/membership", None)?;
+    let signature = operator::sign_key(text(&membership["ring"]), new, &old);
     let body = json!({ "key": new, "signature": signature });
-    let answer = client::ask(socket, "POST", "/v1/operator", Some(&body));
-    changed(answer, |_| "the operator has another key".into())
+    let answer = client::ask(socket, "POST", "/v1/recovery-key", Some(&body));
+    changed(answer, |_| "the recovery key is another one".into())
 }
 
 fn signer(file: &Path) -> Result<Signer, Failure> {
-    let help = "`headway node identity --operator FILE` makes an operator's key";
+    let help = "`headway node identity --recovery-key FILE` makes a recovery key";
     read_operator(file).map_err(|error| Failure::new(error).help(help))
 }
 
-/// Has an operator sign the roster that begins a new log.
+/// Has an operator sign the membership that begins a new log.
 pub(super) fn sign(socket: &Path, gone: &[String], file: &Path) -> Result<String, Failure> {
     let signer = signer(file)?;
-    let roster = ask(socket, "GET", "/v1/roster", None)?;
+    let membership = ask(socket, "GET", "/v1/membership", None)?;
     let body = json!({ "gone": gone, "unsigned": true });
     let next = ask(socket, "POST", "/v1/recover", Some(&body))?;
-    let ring = text(&roster["ring"]);
-    operator::sign_roster(text(&next["unsigned"]), ring, gone, &signer).ok_or_else(|| {
-        Failure::new("the node wants something else signed than a roster without those members")
+    let ring = text(&membership["ring"]);
+    operator::sign_membership(text(&next["unsigned"]), ring, gone, &signer).ok_or_else(|| {
+        Failure::new("the node wants something else signed than a membership without those members")
     })
 }
 

@@ -69,15 +69,15 @@ fn apply(args: &Apply) -> Result<Answer, Failure> {
         Place::File { line, column } => Failure::in_text(path, &text, line, column, &mistake),
         _ => Failure::new(format!("{}: {mistake}", path.display())),
     })?;
-    let roster = ask(&args.socket.socket, "GET", "/v1/roster", None)?;
-    let members: Vec<Member> = serde_json::from_value(roster["members"].clone())
+    let membership = ask(&args.socket.socket, "GET", "/v1/membership", None)?;
+    let members: Vec<Member> = serde_json::from_value(membership["members"].clone())
         .map_err(|_| failed(ClientError::Strange))?;
     let changes = changes(&members, &wanted).map_err(|too_few| Failure {
         exit_code: 1,
         ..Failure::new(too_few).help("remove those that are gone: `headway node remove NAME`")
     })?;
     let mut done = Done {
-        roster: roster["version"].clone(),
+        membership: membership["version"].clone(),
         ..Done::default()
     };
     done.change(args, &changes)?;
@@ -88,8 +88,8 @@ fn apply(args: &Apply) -> Result<Answer, Failure> {
     match args.format {
         TextOrJson::Json => print_json(&done.json(args))?,
         TextOrJson::Text if done.is_nothing() => say(format_args!(
-            "roster {}: these are its members already",
-            done.roster
+            "membership {}: these are its members already",
+            done.membership
         ))?,
         TextOrJson::Text => {}
     }
@@ -122,7 +122,7 @@ impl Change<'_> {
 /// What has become of a list.
 #[derive(Default)]
 struct Done {
-    roster: Value,
+    membership: Value,
     added: Vec<String>,
     removed: Vec<String>,
     /// Names, and why.
@@ -167,11 +167,11 @@ impl Done {
             }
             Err(error) => return Err(failed(error)),
         };
-        self.roster = answer["version"].clone();
+        self.membership = answer["version"].clone();
         for change in changes {
             match answer["refused"][change.name().as_str()].as_str() {
                 Some(why) => self.left(args, change.name().clone(), why),
-                None => self.made(args, *change, &format!("roster {}", self.roster))?,
+                None => self.made(args, *change, &format!("membership {}", self.membership))?,
             }
         }
         match args.format {
@@ -206,7 +206,7 @@ impl Done {
         let left = self.not_applied.iter();
         let left = left.map(|(name, why)| NotApplied { name, why });
         MembersJson {
-            roster: &self.roster,
+            membership: &self.membership,
             dry_run: args.dry_run,
             added: &self.added,
             removed: &self.removed,
@@ -220,7 +220,7 @@ impl Done {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MembersJson<'a> {
     #[cfg_attr(test, schemars(with = "u64"))]
-    roster: &'a Value,
+    membership: &'a Value,
     /// Whether the changes were only listed, and not made.
     dry_run: bool,
     /// Members that were added, by name; with dry_run, that would be.

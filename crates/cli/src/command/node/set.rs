@@ -15,12 +15,12 @@ use crate::flags::{duration, whole_number};
 #[command(after_help = "\
 Examples:
   headway node set --tokens 2 --separation 3
-  headway node set --dwell-most 1h --grace 30s
+  headway node set --max-hold 1h --stop-timeout 30s
   headway node status                           what the ring goes by
 
 Say it on any node, once: a majority of the voters decides, and the change spreads. Permits in
 use last as long as they would have; then all members begin on the new ring. Nothing restarts,
-and [ring] and [timing] of the configuration count for the first roster only.")]
+and [ring] and [timing] of the configuration count for the first membership only.")]
 pub(super) struct Args {
     #[command(flatten)]
     terms: Terms,
@@ -43,18 +43,18 @@ struct Terms {
     /// A state is sent again after this long without a change (timing.refresh)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     refresh: Option<Duration>,
-    /// A neighbour not heard for this long is silent (timing.silence)
+    /// A neighbour not heard for this long is silent (timing.heartbeat_timeout)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    silence: Option<Duration>,
-    /// A permit's token stays at least this long (timing.dwell_least)
+    heartbeat_timeout: Option<Duration>,
+    /// A permit's token stays at least this long (timing.min_hold)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    dwell_least: Option<Duration>,
-    /// A permit is withdrawn after this long (timing.dwell_most)
+    min_hold: Option<Duration>,
+    /// A permit is withdrawn after this long (timing.max_hold)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    dwell_most: Option<Duration>,
-    /// How long a permit may last after it was asked back (timing.grace)
+    max_hold: Option<Duration>,
+    /// How long a permit may last after it was asked back (timing.stop_timeout)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    grace: Option<Duration>,
+    stop_timeout: Option<Duration>,
 }
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
@@ -63,10 +63,14 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     for (key, flag, time) in [
         ("tick_ms", "tick", terms.tick),
         ("refresh_ms", "refresh", terms.refresh),
-        ("silence_ms", "silence", terms.silence),
-        ("dwell_least_ms", "dwell-least", terms.dwell_least),
-        ("dwell_most_ms", "dwell-most", terms.dwell_most),
-        ("grace_ms", "grace", terms.grace),
+        (
+            "heartbeat_timeout_ms",
+            "heartbeat-timeout",
+            terms.heartbeat_timeout,
+        ),
+        ("min_hold_ms", "min-hold", terms.min_hold),
+        ("max_hold_ms", "max-hold", terms.max_hold),
+        ("stop_timeout_ms", "stop-timeout", terms.stop_timeout),
     ] {
         let whole = time.is_none_or(|time| time.subsec_nanos().is_multiple_of(1_000_000));
         if !whole {
@@ -78,7 +82,12 @@ pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
         }
         body[key] = json!(time.map(|time| time.as_millis() as u64));
     }
-    let answer = client::ask(&args.socket.socket, "PATCH", "/v1/terms", Some(&body));
+    let answer = client::ask(
+        &args.socket.socket,
+        "PATCH",
+        "/v1/ring-settings",
+        Some(&body),
+    );
     changed(answer, terms_of)
 }
 

@@ -18,7 +18,7 @@ pub(super) fn write(out: &mut dyn Write, status: &Status) -> io::Result<()> {
         let name = &silent.name;
         writeln!(
             out,
-            "{BAD}the ring stands still{BAD:#} since {}: {name} is silent, says {}; start it, or \
+            "{BAD}the ring has stalled{BAD:#} for {}: {name} is silent, says {}; start it, or \
              `headway node remove {name}`",
             age(silent.silent_ms),
             silent.silent_by.join(" and ")
@@ -28,13 +28,13 @@ pub(super) fn write(out: &mut dyn Write, status: &Status) -> io::Result<()> {
         Some(index) => format!("place {index} of {}", status.members),
         None => format!("not on it; it has {}", members(status)),
     };
-    let (ring, roster) = (&status.ring, status.roster);
-    writeln!(out, "ring        {ring}, roster {roster}, {place}")?;
+    let (ring, membership) = (&status.ring, status.membership);
+    writeln!(out, "ring        {ring}, membership {membership}, {place}")?;
     let apart = count(status.separation, "hop");
     let (tokens, wanted) = (status.tokens, status.tokens_wanted);
     writeln!(
         out,
-        "asked for   {}, at least {apart} apart in real time",
+        "configured  {}, at least {apart} apart in real time",
         count(wanted, "token")
     )?;
     if tokens < wanted {
@@ -50,22 +50,22 @@ pub(super) fn write(out: &mut dyn Write, status: &Status) -> io::Result<()> {
         "room for    {}; {}",
         count(status.max_tokens, "token"),
         match status.spare_members {
-            0 if tokens > 1 => "with a member less, fewer travel".to_owned(),
+            0 if tokens > 1 => "losing a member reduces capacity".to_owned(),
             0 => "no member can be removed: add one first".to_owned(),
             spare => format!("{} can be removed", count(spare, "member")),
         }
     )?;
-    if let Some(terms) = &status.terms {
+    if let Some(terms) = &status.ring_settings {
         let time = |ms| duration(Duration::from_millis(ms));
         writeln!(
             out,
-            "timing      tick {}, refresh {}, silence {}; a permit lasts {} to {}, and {} of grace",
+            "timing      tick {}, refresh {}, heartbeat_timeout {}, hold {} to {}, stop_timeout {}",
             time(terms.tick_ms),
             time(terms.refresh_ms),
-            time(terms.silence_ms),
-            time(terms.dwell_least_ms),
-            time(terms.dwell_most_ms),
-            time(terms.grace_ms)
+            time(terms.heartbeat_timeout_ms),
+            time(terms.min_hold_ms),
+            time(terms.max_hold_ms),
+            time(terms.stop_timeout_ms)
         )?;
         let (wire, newest) = (terms.wire, status.newest_wire);
         match (newest > wire, status.behind.is_empty()) {
@@ -85,7 +85,7 @@ pub(super) fn write(out: &mut dyn Write, status: &Status) -> io::Result<()> {
         let since = age(work.since_ms);
         format!("{}: {}, for {since}", work.name, work.used_by)
     });
-    rows(out, "at work", "nobody for long", working)?;
+    rows(out, "active", "no permit for over 2 s", working)?;
     let held = status.holding.iter().map(|held| {
         let used = match held.since_ms {
             0 => "passing".to_owned(),
@@ -165,15 +165,15 @@ mod tests {
             ],
             "tokens_wanted": 1, "newest_wire": 1, "behind": [],
             "file_differs": ["ring.tokens = 2, not 1"],
-            "terms": {
-                "tick_ms": 100, "refresh_ms": 200, "silence_ms": 2000, "dwell_least_ms": 0,
-                "dwell_most_ms": 1_800_000, "grace_ms": 10_000, "wire": 1, "tokens": 1,
+            "ring_settings": {
+                "tick_ms": 100, "refresh_ms": 200, "heartbeat_timeout_ms": 2000, "min_hold_ms": 0,
+                "max_hold_ms": 1_800_000, "stop_timeout_ms": 10_000, "wire": 1, "tokens": 1,
                 "separation": 1, "payload_bytes": 0,
             },
             "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
             "max_tokens": 2, "spare_members": 1,
             "working": [{ "name": "a", "used_by": "its command", "since_ms": 3_200 }],
-            "permits": 2, "roster": 1, "bypassed": [], "waiting": 0, "alarms": [],
+            "permits": 2, "membership": 1, "bypassed": [], "waiting": 0, "alarms": [],
         });
         let status = serde_json::from_value(status).expect("a status");
         let mut told = Vec::new();
@@ -183,16 +183,16 @@ mod tests {
         assert_eq!(
             told,
             "b is settled\n\
-             the ring stands still since 12s: c is silent, says b and d; start it, or \
+             the ring has stalled for 12s: c is silent, says b and d; start it, or \
              `headway node remove c`\n\
-             ring        web, roster 1, place 1 of 3\n\
-             asked for   1 token, at least 1 hop apart in real time\n\
+             ring        web, membership 1, place 1 of 3\n\
+             configured  1 token, at least 1 hop apart in real time\n\
              room for    2 tokens; 1 member can be removed\n\
-             timing      tick 100ms, refresh 200ms, silence 2s; a permit lasts 0ms to 30m, and 10s \
-             of grace\n\
+             timing      tick 100ms, refresh 200ms, heartbeat_timeout 2s, hold 0ms to 30m, \
+             stop_timeout 10s\n\
              wire        format 1\n\
              file says   ring.tokens = 2, not 1\n\
-             at work     a: its command, for 3.2s\n\
+             active      a: its command, for 3.2s\n\
              holds       token 0, in use for 1.5s, fencing number 7\n\
              neighbours  a at 192.0.2.1:7400, heard 20ms ago\n            \
              c at 192.0.2.3:7400, not heard yet, silent\n\

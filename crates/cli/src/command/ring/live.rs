@@ -149,7 +149,7 @@ mod tests {
         let settings = LiveSettings {
             plan: Plan::new(12, 3, 1).expect("a plan"),
             carrier: Carrier::Memory,
-            dwell: Range {
+            hold: Range {
                 min: Duration::from_millis(1),
                 max: Duration::from_millis(2),
             },

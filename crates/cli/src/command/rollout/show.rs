@@ -1,4 +1,4 @@
-//! Roll-outs in words.
+//! Rollouts in words.
 
 use std::io::{self, Write};
 use std::time::{Duration, UNIX_EPOCH};
@@ -57,7 +57,7 @@ pub(super) fn log(out: &mut impl Write, rollout: &Value) -> io::Result<()> {
     let at = |ms: u64| humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(ms));
     writeln!(
         out,
-        "{}  {} started roll-out {}: {}",
+        "{}  {} started rollout {}: {}",
         at(number(rollout, "started_ms")),
         text(&rollout["started_by"]),
         text(&rollout["name"]),

@@ -249,7 +249,7 @@ fn three_machines_from_nothing() {
         "README.md",
         "permits.md",
         "members.md",
-        "terms.md",
+        "ring-settings.md",
         "upgrade.md",
     ];
     let commands: Vec<usize> = pages.map(|page| machines.follow(page, &root)).into();

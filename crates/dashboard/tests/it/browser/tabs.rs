@@ -212,7 +212,7 @@ pub(crate) fn a_fleet_is_watched(browser: &mut Browser, _: &str) -> Done {
         page.screenshot(&format!("fleet-watched-{theme}"), false)?;
         page.close()?;
     }
-    // A demonstration, by somebody who may order roll-outs: there is something to press.
+    // A demonstration, by somebody who may order rollouts: there is something to press.
     let (sender, orders) = channel();
     let base = format!(
         "http://{}",

@@ -180,7 +180,7 @@ fn a_node_that_was_removed_is_outside_and_not_unreachable() {
         ("index", Value::Null),
         ("settled", json!(false)),
         ("phase", json!("outside")),
-        ("roster", json!(3)),
+        ("membership", json!(3)),
     ] {
         outside[key] = value;
     }

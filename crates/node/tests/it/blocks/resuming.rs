@@ -91,7 +91,7 @@ fn all_nodes_start_again_and_go_on() {
             let saved = ring.saved(at);
             ring.restore(at, &saved);
         }
-        let (silence, began) = (config(0).timing.silence, ring.now);
+        let (silence, began) = (config(0).timing.heartbeat_timeout, ring.now);
         while !ring.nodes.iter().all(Machine::joined) {
             ring.step(&all);
             assert!(ring.held() <= 1);
@@ -108,12 +108,12 @@ fn all_nodes_start_again_and_go_on() {
 fn who_waits_for_a_successor_that_starts_again_goes_on_by_itself() {
     let config = |index| {
         let mut config = config(index);
-        config.timing.refresh = config.timing.silence - Duration::from_micros(100);
+        config.timing.refresh = config.timing.heartbeat_timeout - Duration::from_micros(100);
         config
     };
     let mut ring = Ring::of(config);
     ring.hops(20);
-    let silence = config(0).timing.silence;
+    let silence = config(0).timing.heartbeat_timeout;
     for at in [1, 2] {
         let (saved, incarnation) = (ring.saved(at), 100 + at as u64);
         let node = Machine::restore(config(at), Key::none(), incarnation, ring.now, &saved);
@@ -135,7 +135,7 @@ fn who_waits_for_a_successor_that_starts_again_goes_on_by_itself() {
 fn who_hears_nobody_waits() {
     let mut alone = Machine::new(config(2), Key::none(), 1).expect("it fits");
     alone.handle_timeout(Duration::from_millis(1));
-    let late = 10 * config(2).timing.silence;
+    let late = 10 * config(2).timing.heartbeat_timeout;
     alone.handle_timeout(late);
     assert!(!alone.joined());
     while alone.poll_transmit(&mut [0; 1500]).is_some() {}

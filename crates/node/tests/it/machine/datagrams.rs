@@ -239,8 +239,8 @@ fn who_was_put_back_hears_that_it_knew_more() {
     for (late, noticed) in [(1_000, true), (100_000, true), (2_000_000, false)] {
         let plan = Plan::moving_block(3, 1, 1).unwrap();
         let mut nodes = Nodes::new(plan, |config| {
-            config.timing.dwell_most = us(400_000);
-            config.timing.grace = us(100_000);
+            config.timing.max_hold = us(400_000);
+            config.timing.stop_timeout = us(100_000);
         });
         nodes.settle();
         let before = nodes.all[0].clone();

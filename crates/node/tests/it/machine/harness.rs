@@ -123,9 +123,9 @@ pub(crate) fn holding(timing: Timing) -> (Nodes, usize, u64) {
 
 pub(crate) fn quick() -> Timing {
     Timing {
-        dwell_least: us(200),
-        dwell_most: us(1000),
-        grace: us(300),
+        min_hold: us(200),
+        max_hold: us(1000),
+        stop_timeout: us(300),
         ..Timing::default()
     }
 }

@@ -26,7 +26,7 @@ fn a_permit_lasts_from_the_least_to_the_most() {
         [false]
     );
     assert_eq!(events(&mut done), [], "nobody is told what he said");
-    // Not done: it is asked back after the most, and waits for the grace.
+    // Not done: it is asked back after the most, and waits for the stop timeout.
     nodes.events.clear();
     nodes.run(998);
     assert_eq!(nodes.events, []);
@@ -151,7 +151,7 @@ fn permits_wait_until_a_ring_is_settled_unless_told_otherwise() {
     }
 }
 
-/// A permit is asked back when it is due, to the microsecond, and the grace is as long.
+/// A permit is asked back when it is due, to the microsecond, and the stop timeout is as long.
 #[test]
 fn a_permit_ends_when_it_is_due() {
     let (nodes, holder, fence) = holding(quick());
@@ -161,10 +161,10 @@ fn a_permit_ends_when_it_is_due() {
     assert_eq!(events(&mut node), []);
     node.handle_timeout(due);
     assert_eq!(events(&mut node), [Event::Withdrawn { token: 0, fence }]);
-    assert_eq!(node.poll_timeout(), due + quick().grace);
-    node.handle_timeout(due + quick().grace - us(1));
+    assert_eq!(node.poll_timeout(), due + quick().stop_timeout);
+    node.handle_timeout(due + quick().stop_timeout - us(1));
     assert_eq!(node.held().count(), 1);
-    node.handle_timeout(due + quick().grace);
+    node.handle_timeout(due + quick().stop_timeout);
     assert_eq!(node.held().count(), 0);
 }
 

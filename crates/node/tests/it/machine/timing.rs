@@ -27,7 +27,7 @@ fn the_state_is_told_again_after_a_refresh_and_not_before() {
 
 #[test]
 fn silence_is_noticed_when_it_is_due() {
-    let mut alone = machine(|config| config.timing.silence = us(100_000));
+    let mut alone = machine(|config| config.timing.heartbeat_timeout = us(100_000));
     alone.handle_timeout(us(1000));
     let _ = told(&mut alone);
     assert_eq!(alone.silent().count(), 0);
@@ -109,7 +109,7 @@ fn nothing_happens_within_a_tick() {
 /// when a neighbour is silent, and when it has joined.
 #[test]
 fn a_node_says_when_it_is_to_be_called() {
-    let mut alone = machine(|config| config.timing.silence = us(50_000));
+    let mut alone = machine(|config| config.timing.heartbeat_timeout = us(50_000));
     for (now, next) in [
         (1000, 21_000),
         (21_000, 41_000),
@@ -136,7 +136,7 @@ fn a_restored_node_waits_for_its_neighbours_from_then_on() {
         let mut saved = Vec::new();
         restored(config, &[]).unwrap().save(&mut saved);
         let mut node = Machine::restore(config, Key::none(), 3, start, &saved).unwrap();
-        let silence = start + config.timing.silence;
+        let silence = start + config.timing.heartbeat_timeout;
         node.handle_timeout(silence - us(1));
         assert_eq!(node.silent().count(), 0);
         node.handle_timeout(silence);

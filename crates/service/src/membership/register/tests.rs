@@ -102,7 +102,7 @@ pub(super) enum Flaw {
     ForgetsPromised,
     /// A lost disk has the number of the one before.
     LostDiskVotes,
-    /// A disk that was put back is taken for the latest.
+    /// A disk that was restored is taken for the latest.
     PutBack,
     /// Votes of several ballots are counted together.
     NoBallot,

@@ -2,7 +2,7 @@
 //!
 //! A roster's voters sign the next one by voting for it ([`crate::membership::register`]). Whoever
 //! was away knows the voters of its own roster only, and today's may all be others. So every node
-//! keeps, for each change of the voters' or the operator's keys, the keys that it led to, with the
+//! keeps, for each change of the voters' or the recovery keys, the keys that it led to, with the
 //! votes of those before: whoever believes those before can believe these, and go on from link to
 //! link until it comes to today's, as with the root metadata of The Update Framework. A link has no
 //! members, only what the roster's digest was made from, so it fits into a datagram however large

@@ -10,7 +10,7 @@ use super::{Roster, RosterError};
 use crate::request::Refusal;
 
 /// A command has to have time to stop.
-pub(crate) const MIN_GRACE: Duration = Duration::from_millis(100);
+pub(crate) const MIN_STOP_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Tokens, separation, times, and how members write to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,15 +29,15 @@ pub struct Terms {
     /// A state is sent again after this many milliseconds without a change.
     pub refresh_ms: u64,
     /// A neighbour not heard for this many milliseconds is silent.
-    pub silence_ms: u64,
+    pub heartbeat_timeout_ms: u64,
     /// Least time that a token stays at a node, in milliseconds.
     pub tick_ms: u64,
     /// A permit's token stays at least this many milliseconds.
-    pub dwell_least_ms: u64,
+    pub min_hold_ms: u64,
     /// A permit is withdrawn after this many milliseconds.
-    pub dwell_most_ms: u64,
+    pub max_hold_ms: u64,
     /// From asking a permit back to its end, in milliseconds.
-    pub grace_ms: u64,
+    pub stop_timeout_ms: u64,
 }
 
 impl Default for Terms {
@@ -49,11 +49,11 @@ impl Default for Terms {
             payload_bytes: 0,
             wire: wire::oldest(wire::VERSION),
             refresh_ms: 200,
-            silence_ms: 2_000,
+            heartbeat_timeout_ms: 2_000,
             tick_ms: 100,
-            dwell_least_ms: 0,
-            dwell_most_ms: 1_800_000,
-            grace_ms: 10_000,
+            min_hold_ms: 0,
+            max_hold_ms: 1_800_000,
+            stop_timeout_ms: 10_000,
         }
     }
 }
@@ -64,11 +64,11 @@ impl Terms {
         let ms = Duration::from_millis;
         Timing {
             refresh: ms(self.refresh_ms),
-            silence: ms(self.silence_ms),
+            heartbeat_timeout: ms(self.heartbeat_timeout_ms),
             tick: ms(self.tick_ms),
-            dwell_least: ms(self.dwell_least_ms),
-            dwell_most: ms(self.dwell_most_ms),
-            grace: ms(self.grace_ms),
+            min_hold: ms(self.min_hold_ms),
+            max_hold: ms(self.max_hold_ms),
+            stop_timeout: ms(self.stop_timeout_ms),
         }
     }
 
@@ -105,11 +105,11 @@ impl Terms {
             ("ring.tokens", self.tokens.into()),
             ("ring.separation", self.separation.into()),
             ("timing.refresh", self.refresh_ms),
-            ("timing.silence", self.silence_ms),
+            ("timing.heartbeat_timeout", self.heartbeat_timeout_ms),
             ("timing.tick", self.tick_ms),
-            ("timing.dwell_least", self.dwell_least_ms),
-            ("timing.dwell_most", self.dwell_most_ms),
-            ("timing.grace", self.grace_ms),
+            ("timing.min_hold", self.min_hold_ms),
+            ("timing.max_hold", self.max_hold_ms),
+            ("timing.stop_timeout", self.stop_timeout_ms),
         ]
     }
 }
@@ -172,10 +172,10 @@ impl Roster {
         let config = next.place(0, plan?);
         let wrong = |error: headway_node::ConfigError| Refusal::Terms(error.to_string());
         config.check().map_err(wrong)?;
-        if config.timing.grace < MIN_GRACE {
+        if config.timing.stop_timeout < MIN_STOP_TIMEOUT {
             let text = format!(
-                "grace is {:?}: expected at least {MIN_GRACE:?}",
-                config.timing.grace
+                "`stop_timeout` is {:?}: expected at least {MIN_STOP_TIMEOUT:?}",
+                config.timing.stop_timeout
             );
             return Err(Refusal::Terms(text));
         }

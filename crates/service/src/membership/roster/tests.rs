@@ -132,7 +132,7 @@ fn terms_that_no_ring_could_have_are_refused_and_others_are_the_next_version() {
         (terms(|terms| terms.tokens = 0), "at least 1"),
         (terms(|terms| terms.payload_bytes = 255), ""),
         (terms(|terms| terms.wire = 3), "does not follow 1"),
-        (terms(|terms| terms.grace_ms = 99), "at least 100ms"),
+        (terms(|terms| terms.stop_timeout_ms = 99), "at least 100ms"),
         (terms(|terms| terms.refresh_ms = 0), "`refresh`"),
     ] {
         match text {

@@ -59,7 +59,7 @@ fn a_lease_of_unknown_length_is_as_long_as_one_can_be() {
 }
 
 /// A program hears that its permit is asked back only when it asks, which may be later than the
-/// grace is over.
+/// stop timeout is over.
 #[test]
 fn a_node_that_stops_and_hands_on_leaves_programs_theirs() {
     let mut permits = start(RULES, Ledger::default());
@@ -120,7 +120,7 @@ fn what_is_given_back_before_it_is_known_again_is_given_back() {
     assert_eq!(effects(&mut back), [done(0, 7)]);
 }
 
-/// As a command has: a program that is asked to stop when its time is over may take the grace.
+/// As a command has: a program that is asked to stop when its time is over may take the stop timeout.
 #[test]
 fn a_program_has_the_grace_when_its_time_is_over() {
     let mut permits = start(RULES, Ledger::default());

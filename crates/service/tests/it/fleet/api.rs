@@ -37,7 +37,7 @@ fn programs_wait_extend_and_release() {
     assert_eq!(status, 200);
     assert!(
         extended["lease_ms"].as_u64() <= Some(60_000),
-        "no longer than dwell_most: {extended}"
+        "no longer than max_hold: {extended}"
     );
     let release = format!("{first}/release");
     let long = "x".repeat(20_000);

@@ -17,7 +17,7 @@ fn add(fleet: &Fleet, by: usize, at: usize, force: bool) -> Result<serde_json::V
     fleet.ask(by, "POST", "/v1/members", Some(&body))
 }
 
-const SHORT: &str = "refresh = \"20ms\"\nsilence = \"300ms\"\ntick = \"2ms\"\ndwell_most = \"1s\"\ngrace = \"500ms\"\n";
+const SHORT: &str = "refresh = \"20ms\"\nheartbeat_timeout = \"300ms\"\ntick = \"2ms\"\nmax_hold = \"1s\"\nstop_timeout = \"500ms\"\n";
 
 /// One of two members is gone: nobody works and nothing is decided until it is back; if it never
 /// is, a new ring begins, as docs/operators/voters.md says, and fencing numbers grow all the same.
@@ -145,7 +145,7 @@ fn recovered_on_both_sides_there_are_two_rings() {
 
 fn is_wire(fleet: &Fleet, at: usize, wire: u8) -> bool {
     let status = fleet.status(at);
-    status["settled"] == true && status["terms"]["wire"] == wire
+    status["settled"] == true && status["ring_settings"]["wire"] == wire
 }
 
 fn alarms(fleet: &Fleet, at: usize) -> String {
@@ -167,7 +167,7 @@ fn a_rolling_upgrade_changes_the_wire_format_when_everybody_speaks_the_next() {
     for at in 0..4 {
         let first = fleet.status(0);
         assert_eq!(
-            (&first["terms"]["wire"], &first["roster"]),
+            (&first["ring_settings"]["wire"], &first["membership"]),
             (&json!(1), &json!(1))
         );
         fleet.stop(at);
@@ -188,7 +188,7 @@ fn a_rolling_upgrade_changes_the_wire_format_when_everybody_speaks_the_next() {
     });
     let before = fleet.observed().len();
     fleet.until("they work", || fleet.observed().len() > before + 40);
-    assert_eq!(fleet.status(3)["roster"], 2, "one change");
+    assert_eq!(fleet.status(3)["membership"], 2, "one change");
 
     // The old program is back, and one of two releases later comes: both stay out and say why.
     fleet.stop(1);
@@ -332,7 +332,7 @@ fn output_without_end_is_not_kept() {
     let mut fleet = fleet.with_asked(&script);
     fleet.start_all();
     fleet.settle();
-    fleet.ask(0, "POST", "/v1/hook", None).unwrap();
+    fleet.ask(0, "POST", "/v1/command", None).unwrap();
     fleet.until("it is done", || {
         done.exists() && fleet.log(0).contains("after")
     });

@@ -31,8 +31,8 @@ fn six_nodes_work_in_turn_two_at_a_time_two_hops_apart() {
     assert_eq!(status["name"], "d");
     // Everybody has worked, and nobody's command has failed.
     assert!(fleet.metric(0, "headway_permits_total") > 1.0);
-    assert!(fleet.metric(0, "headway_hook_runs_total") >= 1.0);
-    assert_eq!(fleet.metric(0, "headway_hook_failures_total"), 0.0);
+    assert!(fleet.metric(0, "headway_command_runs_total") >= 1.0);
+    assert_eq!(fleet.metric(0, "headway_command_failures_total"), 0.0);
     assert!(fleet.metric(0, "headway_settling_seconds_count") >= 1.0);
     assert!(fleet.metric(0, "headway_hold_seconds_count") >= 1.0);
 }
@@ -119,11 +119,11 @@ fn a_fleet_lives_through_everything_that_an_operator_does() {
         there.unwrap_or_else(|why| panic!("{path}: {why}"))["version"].clone()
     };
     let ring = |fleet: &Fleet, nodes: &[usize], version: u64| {
-        fleet.until(&format!("roster {version}"), || {
+        fleet.until(&format!("membership {version}"), || {
             nodes.iter().all(|&at| {
                 let status = fleet.status(at);
                 status["settled"] == true
-                    && (&status["roster"], &status["members"])
+                    && (&status["membership"], &status["members"])
                         == (&json!(version), &json!(nodes.len()))
             })
         });
@@ -142,13 +142,16 @@ fn a_fleet_lives_through_everything_that_an_operator_does() {
         fleet.observed().iter().any(|seen| seen.node == "e")
     });
     // Terms change.
-    let wire = fleet.ask(0, "PATCH", "/v1/terms", Some(&json!({ "wire": 2 })));
+    let wire = fleet.ask(0, "PATCH", "/v1/ring-settings", Some(&json!({ "wire": 2 })));
     let wire = wire.unwrap_err();
     assert!(wire.contains("unknown field `wire`"), "{wire}");
     let terms = json!({ "tick_ms": 3 });
-    assert_eq!(change(&fleet, 2, "PATCH", "/v1/terms", Some(&terms)), 3);
+    assert_eq!(
+        change(&fleet, 2, "PATCH", "/v1/ring-settings", Some(&terms)),
+        3
+    );
     ring(&fleet, &[0, 1, 2, 3, 4], 3);
-    assert_eq!(fleet.status(4)["terms"]["tick_ms"], 3);
+    assert_eq!(fleet.status(4)["ring_settings"]["tick_ms"], 3);
     // A node takes another key, and is killed as soon as it has.
     let old = fleet.identities(1).public();
     assert_eq!(change(&fleet, 1, "POST", "/v1/rotate-key", None), 4);
@@ -214,7 +217,7 @@ fn a_dead_neighbour_is_named_the_rest_waits_and_its_return_is_no_fault() {
         (&2.into(), &3.into())
     );
     assert_eq!(status["working"], json!([]));
-    fleet.ask(3, "POST", "/v1/hook", None).unwrap();
+    fleet.ask(3, "POST", "/v1/command", None).unwrap();
     fleet.until("all know who works", || {
         (0..5).all(|at| {
             let working = fleet.status(at)["working"].clone();
@@ -248,7 +251,7 @@ fn a_dead_neighbour_is_named_the_rest_waits_and_its_return_is_no_fault() {
     );
     assert_eq!(get(&fleet, 0, "/healthz").0, 200, "but healthy");
     // Its permit may be in use. (It is.)
-    fleet.ask(0, "POST", "/v1/hook", None).unwrap();
+    fleet.ask(0, "POST", "/v1/command", None).unwrap();
     fleet.start(3);
     fleet.until("all know that it is back", || {
         (0..5).all(|at| get(&fleet, at, "/readyz").0 == 200)
@@ -283,9 +286,9 @@ fn a_clean_stop_keeps_the_permit_until_the_node_is_back() {
     let mut fleet = fleet.with_asked(&script);
     fleet.start_all();
     fleet.settle();
-    fleet.ask(0, "POST", "/v1/hook", None).unwrap();
+    fleet.ask(0, "POST", "/v1/command", None).unwrap();
     fleet.until("a works", || lines(&ran) == ["a"]);
-    fleet.ask(1, "POST", "/v1/hook", None).unwrap();
+    fleet.ask(1, "POST", "/v1/command", None).unwrap();
     assert_eq!(fleet.stop(0), 0);
     fleet.until("b misses a", || fleet.status(1)["silent"][0] == "a");
     assert_eq!(lines(&ran), ["a"], "nobody else works meanwhile");

@@ -214,7 +214,7 @@ impl FakeNode {
         assert_eq!(path, "/v1/permits");
         let permit = json!({
             "permit": "5", "token": 0, "fencing": 7, "lease_ms": lease.as_millis() as u64,
-            "most_ms": 3_600_000, "grace_ms": 1_000,
+            "most_ms": 3_600_000, "stop_timeout_ms": 1_000,
         });
         answer(stream, "200 OK", &permit);
     }

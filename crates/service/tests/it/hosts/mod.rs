@@ -55,9 +55,9 @@ impl Trial {
         fleet.network = network.addresses.clone();
         fleet.hosts = Some(network.prefix.clone());
         let folder = fleet.folder.path().display().to_string();
-        fleet.more += &observer::hook(fleet.folder.path(), 0.02);
-        fleet.timing = "refresh = \"30ms\"\nsilence = \"500ms\"\ntick = \"5ms\"\n\
-                        dwell_most = \"1500ms\"\ngrace = \"800ms\"\n"
+        fleet.more += &observer::section(fleet.folder.path(), 0.02);
+        fleet.timing = "refresh = \"30ms\"\nheartbeat_timeout = \"500ms\"\ntick = \"5ms\"\n\
+                        max_hold = \"1500ms\"\nstop_timeout = \"800ms\"\n"
             .into();
         if let Some(library) = &network.faketime {
             std::fs::write(fleet.path("jump"), "+0").expect("written");
@@ -72,11 +72,11 @@ impl Trial {
         let ms = Duration::from_millis;
         let timing = Timing {
             refresh: ms(30),
-            silence: ms(500),
+            heartbeat_timeout: ms(500),
             tick: ms(5),
-            dwell_least: ms(0),
-            dwell_most: ms(1500),
-            grace: ms(800),
+            min_hold: ms(0),
+            max_hold: ms(1500),
+            stop_timeout: ms(800),
         };
         let plan = Plan::moving_block(HOSTS as u32, TOKENS, SEPARATION).expect("it fits");
         // A command takes 20 ms and what a busy machine adds to starting it.

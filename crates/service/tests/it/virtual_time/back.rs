@@ -56,7 +56,7 @@ impl World {
     }
 }
 
-/// A machine is put back with its memory. How many hand-overs it had made meanwhile, if it was not
+/// A machine is restored with its memory. How many hand-overs it had made meanwhile, if it was not
 /// at work then, whether its node noticed, and how often two worked together, as they may.
 fn back_with_its_memory(seed: u64) -> Option<(u64, bool, u64)> {
     let members = 2 + (seed as usize % (NODES - 1));
@@ -71,12 +71,12 @@ fn back_with_its_memory(seed: u64) -> Option<(u64, bool, u64)> {
     let (early, late) = (world.below(60), 1 + world.below(400));
     world.run_for(ms(early));
     let made = world.put_back(at, late)?;
-    let noticed = world.waits_for_alarm(at, "had been put back");
+    let noticed = world.waits_for_alarm(at, "had been restored");
     world.recovers();
     Some((made, noticed, world.together))
 }
 
-/// A machine that is put back with its memory has the same roster as its neighbours, and may
+/// A machine that is restored with its memory has the same roster as its neighbours, and may
 /// believe that it has a token that has long gone on. It is never used twice (the world looks),
 /// nor too near another, and its node notices as soon as it hears a neighbour.
 #[test]

@@ -17,7 +17,7 @@ use super::keys::{n1, name_id};
 use super::schedules;
 use super::world::*;
 
-/// `dwell_most` and `grace` of these worlds.
+/// `max_hold` and `stop_timeout` of these worlds.
 const LONGEST_PERMIT: Duration = Duration::from_millis(400);
 
 impl World {
@@ -61,7 +61,7 @@ impl World {
     fn is_ring(&self, nodes: &[usize], version: u64) -> bool {
         nodes.iter().all(|&at| {
             let status = self.status(at).expect("it runs");
-            status.settled && (status.roster, status.members) == (version, nodes.len())
+            status.settled && (status.membership, status.members) == (version, nodes.len())
         })
     }
 
@@ -177,14 +177,17 @@ fn what_no_roster_can_be_is_refused_and_nothing_is_proposed() {
             json!({ "tokens": 4 }),
             "4 tokens 1 hop apart need 5 nodes, one of slack, and there are 2",
         ),
-        (json!({ "silence_ms": 1 }), "`silence` is 1ms"),
-        (json!({ "grace_ms": 1 }), "at least 100ms"),
+        (
+            json!({ "heartbeat_timeout_ms": 1 }),
+            "`heartbeat_timeout` is 1ms",
+        ),
+        (json!({ "stop_timeout_ms": 1 }), "at least 100ms"),
         (json!({ "tokens": 1 }), "nothing would be different"),
     ] {
         let refused = world.set_terms(0, &terms).expect_err(why);
         assert!(refused.contains(why), "{refused}");
     }
-    assert_eq!(world.status(0).expect("it runs").roster, 2);
+    assert_eq!(world.status(0).expect("it runs").membership, 2);
 }
 
 /// One change is of all terms; the files still say what they said, and the roster counts, after a
@@ -202,7 +205,7 @@ fn tokens_separation_and_times_change_at_once_and_nothing_restarts() {
         world.start(2);
         world.until("again", |world| world.is_ring(&[0, 1, 2, 3, 4, 5], 2));
         let status = world.status(2).expect("it runs");
-        let tick = status.terms.map(|terms| terms.tick_ms);
+        let tick = status.ring_settings.map(|terms| terms.tick_ms);
         let now = (status.tokens, status.separation, tick);
         assert_eq!(now, (2, 2, Some(5)), "seed {seed}");
         let differs = status.file_differs.join("; ");
@@ -347,7 +350,7 @@ fn files_with_other_members_or_times_are_told_apart_and_nobody_works() {
                     host.settings.membership.bypass = false;
                     match other_times {
                         _ if at != 1 => {}
-                        true => host.settings.timing.dwell_most = ms(3_000),
+                        true => host.settings.timing.max_hold = ms(3_000),
                         false => host.settings.ring.members.truncate(2),
                     }
                 });
@@ -357,7 +360,7 @@ fn files_with_other_members_or_times_are_told_apart_and_nobody_works() {
             });
             world.run_for(ms(3_000));
             let status = world.status(0).expect("it runs");
-            assert!(!status.settled && status.roster == 1, "seed {seed}");
+            assert!(!status.settled && status.membership == 1, "seed {seed}");
             assert_eq!(world.all_runs(), 0, "seed {seed}");
         }
     }
@@ -395,18 +398,18 @@ fn a_lost_majority_of_voters_is_recovered_on_somebodys_word() {
         }
         let refused = world.remove_member(0, "n2", false).unwrap_err();
         assert!(refused.contains("too few voters"), "{refused}");
-        assert_eq!(world.status(0).expect("it runs").roster, 1);
+        assert_eq!(world.status(0).expect("it runs").membership, 1);
         let gone = [2, 3, 4];
         let there = world.recover(0, &gone, Word::Here).unwrap();
         assert_eq!(there["version"], 1001);
-        // n0's word is not n1's: without an operator's key, somebody says it there, too.
+        // n0's word is not n1's: without a recovery key, somebody says it there, too.
         world.until("n1 hears of it and does not believe it", |world| {
             world.alarmed(
                 1,
                 "n0 offers membership 1001, which too few voters have signed",
             )
         });
-        assert_eq!(world.status(1).expect("it runs").roster, 1);
+        assert_eq!(world.status(1).expect("it runs").membership, 1);
         let there = world.recover(1, &gone, Word::Here).unwrap();
         assert_eq!(there["version"], 1001);
         world.until("two are left", |world| world.is_ring(&[0, 1], 1001));
@@ -434,7 +437,7 @@ fn an_operators_word_counts_everywhere() {
     let mut world = World::new(1680, 5);
     for at in 0..5 {
         world.start_with(at, |host| {
-            host.settings.ring.operator_key = Some(first.public());
+            host.settings.ring.recovery_key = Some(first.public());
         });
     }
     let roster = world.hosts[0].settings.first_roster().expect("members");
@@ -461,7 +464,7 @@ fn an_operators_word_counts_everywhere() {
     let names = gone.map(|at| format!("n{at}"));
     let unsigned = world.unsigned(0, &names);
     let sign = |by| {
-        let signature = operator::sign_roster(&unsigned, "virtual", &names, by).unwrap();
+        let signature = operator::sign_membership(&unsigned, "virtual", &names, by).unwrap();
         let bytes: Vec<u8> = (0..signature.len() / 2)
             .map(|at| u8::from_str_radix(&signature[2 * at..2 * at + 2], 16).unwrap())
             .collect();
@@ -472,7 +475,7 @@ fn an_operators_word_counts_everywhere() {
         assert!(refused.contains("not signed"), "{refused}");
     }
     let more = ["n1".to_owned()];
-    let wrong = operator::sign_roster(&unsigned, "virtual", &more, &next);
+    let wrong = operator::sign_membership(&unsigned, "virtual", &more, &next);
     assert_eq!(wrong, None, "somebody is in it who should not be");
     let there = world.recover(0, &gone, sign(&next)).unwrap();
     assert_eq!(there["version"], 1002);
@@ -560,7 +563,7 @@ fn a_compromised_member_speaks_for_itself_only() {
             "n4 offers membership 2, which too few voters have signed"
         ));
         let status = world.status(0).expect("it runs");
-        assert_eq!((status.roster, status.settled), (1, true));
+        assert_eq!((status.membership, status.settled), (1, true));
     }
     // With a majority's secrets it would have been taken: n4 serves what it offers.
     world.kill(4);
@@ -581,10 +584,10 @@ fn a_compromised_member_speaks_for_itself_only() {
         };
         say(&mut world, 4, 4, evil.mark(), &piece);
     }
-    assert_eq!(world.status(0).expect("it runs").roster, 2);
+    assert_eq!(world.status(0).expect("it runs").membership, 2);
 }
 
-/// A compromised member says without end how far others are in a roll-out, some of whom there are:
+/// A compromised member says without end how far others are in a rollout, some of whom there are:
 /// nobody believes it, everybody works on, and it can be removed meanwhile.
 #[test]
 fn a_member_that_makes_up_steps_stops_nobody_and_is_removed() {

@@ -115,7 +115,7 @@ fn back_among_strangers(seed: u64, removed: bool, links: bool) -> World {
     }
     for at in (0..5).filter(|at| *at != away && !links) {
         world.kill(at);
-        let kept = world.hosts[at].kept.roster.as_mut().expect("a roster");
+        let kept = world.hosts[at].kept.roster.as_mut().expect("a membership");
         let mut file: Value = serde_json::from_slice(kept).expect("JSON");
         let links = file["roster"]["links"].as_array_mut().expect("links");
         links.drain(..links.len() - 1);
@@ -133,14 +133,14 @@ fn whoever_was_away_while_all_took_other_keys_comes_back_or_hears_that_it_was_re
         let mut world = back_among_strangers(seed, removed, true);
         let away = (seed % 5) as usize;
         let [status, other] = [away, (away + 1) % 5].map(|at| world.status(at).expect("it runs"));
-        assert_eq!(status.roster, other.roster, "seed {seed}");
+        assert_eq!(status.membership, other.membership, "seed {seed}");
         assert_eq!(status.phase == Phase::Outside, removed, "seed {seed}");
         assert!(status.alarms.is_empty(), "{:?}", status.alarms);
         world.recovers();
         // Without the links it cannot know.
         let world = back_among_strangers(seed, removed, false);
         let status = world.status(away).expect("it runs");
-        assert_eq!(status.roster, 1, "seed {seed}");
+        assert_eq!(status.membership, 1, "seed {seed}");
     }
 }
 

@@ -25,7 +25,11 @@ fn works_without_a_majority(mut world: World) {
     world.run_for(ms(3000));
     for (at, before) in before.into_iter().enumerate() {
         let status = world.status(at).expect("it runs");
-        assert_eq!((status.roster, status.settled), (1, true), "seed {seed}");
+        assert_eq!(
+            (status.membership, status.settled),
+            (1, true),
+            "seed {seed}"
+        );
         let made = world.hosts[at].runs - before;
         assert!(made >= 5, "seed {seed}: n{at} worked {made} times");
     }
@@ -34,7 +38,7 @@ fn works_without_a_majority(mut world: World) {
     world.set(0, 2, 2);
     world.run_for(ms(3000));
     let status = world.status(0).expect("it runs");
-    assert!(status.roster > 1 && status.tokens == 2, "seed {seed}");
+    assert!(status.membership > 1 && status.tokens == 2, "seed {seed}");
     world.recovers();
 }
 
@@ -51,7 +55,7 @@ fn grown(seed: u64) -> World {
     world.run_for(ms(1000));
     world.add(0, 4);
     world.run_for(ms(2000));
-    assert_eq!(world.status(1).map(|status| status.roster), Some(2));
+    assert_eq!(world.status(1).map(|status| status.membership), Some(2));
     world
 }
 
@@ -77,14 +81,14 @@ fn a_node_without_its_roster_asks_the_others_for_theirs() {
         for _ in 0..300 {
             world.run_for(ms(1));
             let status = world.status(at).expect("it runs");
-            let alone = (status.roster, status.phase, status.members);
+            let alone = (status.membership, status.phase, status.members);
             assert_eq!(alone, (0, Phase::Outside, 0), "seed {seed}");
             assert!(world.has_alarm(at, "kept membership"), "seed {seed}");
         }
         world.cut.clear();
         world.run_for(ms(6000));
         let status = world.status(at).expect("it runs");
-        assert_eq!(status.roster, world.latest().version, "seed {seed}");
+        assert_eq!(status.membership, world.latest().version, "seed {seed}");
         let disk = world.latest().storages.keys().cloned().collect::<Vec<_>>();
         assert_eq!(disk, [format!("n{at}")], "seed {seed}");
         world.recovers();
@@ -135,7 +139,7 @@ fn a_program_is_asked_back_if_the_roster_changes_while_its_node_starts_again() {
             let ticket = serde_json::from_str(TICKET).expect("a ticket");
             let view = world.ask(1, Request::Look { ticket });
             let status = world.status(1).expect("it runs");
-            assert_eq!(status.roster, 1 + u64::from(changes), "seed {seed}");
+            assert_eq!(status.membership, 1 + u64::from(changes), "seed {seed}");
             let Ok(Answer::View(view)) = view else {
                 panic!("seed {seed}: {view:?}");
             };
@@ -203,7 +207,7 @@ fn lies_about_others_are_seen_in_a_status_and_do_nothing_else() {
                 "by": by, "version": 1, "silent": [["n4", 1]], "signature": signature
             });
             let bytes = report.to_string().into_bytes();
-            let bytes = control::write(name_id(), &n1(), &Message::Hearsay { bytes }, &key);
+            let bytes = control::write(name_id(), &n1(), &Message::Reports { bytes }, &key);
             world.deliver(2, bytes);
         }
         world.run_for(ms(1000));
@@ -217,7 +221,7 @@ fn lies_about_others_are_seen_in_a_status_and_do_nothing_else() {
         for (at, before) in before.into_iter().enumerate().take(5) {
             let status = world.status(at).expect("it runs");
             assert_eq!(
-                (status.roster, unheard(&world, at)),
+                (status.membership, unheard(&world, at)),
                 (1, vec![]),
                 "seed {seed}"
             );
@@ -229,7 +233,7 @@ fn lies_about_others_are_seen_in_a_status_and_do_nothing_else() {
     }
 }
 
-/// A node's disk is put back to what it was a moment ago, and the node started at once: what it had
+/// A node's disk is restored to what it was a moment ago, and the node started at once: what it had
 /// told its successor may still be on its way, so that nobody knows better yet. That is not
 /// promised to go well; but its neighbours are asked once more before it uses a permit, and by then
 /// they know.
@@ -271,12 +275,12 @@ fn most_voters_that_are_left_decide_though_one_was_just_removed() {
         world.run_for(ms(2000));
         world.loss = 0;
         world.run_for(ms(8000));
-        let before = world.status(1).expect("it runs").roster;
+        let before = world.status(1).expect("it runs").membership;
         for separation in [1, 2] {
             world.set(1, 1, separation);
             world.run_for(ms(4000));
         }
-        world.status(1).expect("it runs").roster == before
+        world.status(1).expect("it runs").membership == before
     });
     let stuck: Vec<u64> = stuck.collect();
     assert!(stuck.is_empty(), "seeds {stuck:?}");
@@ -378,7 +382,7 @@ fn how_old_a_disk_is_its_voter_says_itself() {
         world.run_for(ms(1000));
         let disks: Vec<u64> = (0..4)
             .map(|at| {
-                let kept = world.hosts[at].kept.roster.as_ref().expect("a roster");
+                let kept = world.hosts[at].kept.roster.as_ref().expect("a membership");
                 let kept: serde_json::Value = serde_json::from_slice(kept).expect("JSON");
                 kept["storage"].as_u64().expect("a number")
             })

@@ -70,7 +70,7 @@ fn try_all(name: &str, seeds: u64, schedule: fn(u64, bool) -> World) {
     let counts = counts.into_iter().filter_map(|(_, count)| count);
     let [runs, together, newest, set, heeded] = add(counts);
     println!(
-        "{seeds} schedules, {runs} commands, {together} times two together as the roster allowed, \
+        "{seeds} schedules, {runs} commands, {together} times two together as the membership allowed, \
          never two otherwise; {set} changes of terms, {newest} rings in the next wire format, {heeded} alarms \
          that asked for somebody"
     );
@@ -188,7 +188,7 @@ fn change_anything(mut world: World, told: bool) -> World {
                 }
             }
             _ => {
-                // Its disk is put back to what it was.
+                // Its disk is restored to what it was.
                 let mut old = world.hosts[at].kept.clone();
                 let late = world.below(1000);
                 world.run_for(ms(late));
@@ -299,7 +299,7 @@ fn two_halves_never_make_two_rings() {
         for at in 0..NODES {
             let status = world.status(at).expect("it runs");
             assert_eq!(
-                (status.roster, status.bypassed.len()),
+                (status.membership, status.bypassed.len()),
                 (1, 0),
                 "seed {seed}"
             );
@@ -344,11 +344,11 @@ fn voters_that_are_said_to_agree_are_caught() {
 
 /// Schedules beyond those of the test command that a soak has found, and that broke a promise then:
 /// 39164 left a member outside; in 7242 neighbours that started again before the ring had settled
-/// did not go on from what they had kept; in 7977 an unsettled state was put back, and its node told
+/// did not go on from what they had kept; in 7977 an unsettled state was restored, and its node told
 /// it before it had heard that it was old; in 3924 and 17120 a new voter did not sign what it had
 /// decided upon, and the others had too few signatures. With the log that there was before the
 /// register, in 640 a leader that had been removed kept the others from electing one; in 1970 the
-/// leader's disk was put back to what it was a second ago, and it led on at once and gave another
+/// leader's disk was restored to what it was a second ago, and it led on at once and gave another
 /// change the number of one that it had lost; in 3116 and 3906 a leader that had been removed had
 /// written more than those who wanted its vote, and they waited for it.
 #[test]

@@ -111,11 +111,11 @@ impl World {
                 self.heed_alarms();
             }
             let statuses: Vec<_> = (0..NODES).filter_map(|at| self.status(at)).collect();
-            let version = statuses.iter().map(|status| status.roster).max();
+            let version = statuses.iter().map(|status| status.membership).max();
             // Who is no member need not know.
             let agreed = statuses
                 .iter()
-                .all(|status| Some(status.roster) == version || status.phase == Phase::Outside);
+                .all(|status| Some(status.membership) == version || status.phase == Phase::Outside);
             let fine = |status: &Status| {
                 status.phase == Phase::Outside || (status.settled && status.bypassed.is_empty())
             };

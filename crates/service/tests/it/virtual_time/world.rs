@@ -83,7 +83,7 @@ pub(crate) struct World {
     pub(crate) echoes: Option<BTreeMap<u64, Mark>>,
     /// An error that this test has to find: whoever cannot be reached is said to have agreed.
     pub(crate) says_yes: bool,
-    /// No voter's disk was put back yet.
+    /// No voter's disk was restored yet.
     pub(crate) intact: bool,
     /// Every roster that there was, by its version.
     pub(crate) rosters: BTreeMap<u64, Roster>,
@@ -139,9 +139,9 @@ pub(crate) fn settings(at: usize, members: usize) -> Settings {
         .collect();
     let text = format!(
         "[node]\nname = \"n{at}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\nstate_dir = \"x\"\n\
-         [timing]\ntick = \"2ms\"\nrefresh = \"20ms\"\nsilence = \"150ms\"\ndwell_most = \"300ms\"\ngrace = \"100ms\"\n\
+         [timing]\ntick = \"2ms\"\nrefresh = \"20ms\"\nheartbeat_timeout = \"150ms\"\nmax_hold = \"300ms\"\nstop_timeout = \"100ms\"\n\
          [membership]\nbypass = true\nbypass_after = \"500ms\"\nwindow = \"150ms\"\n\
-         [hook]\ncommand = [\"x\"]\nwhen = \"every\"\n[api]\nsocket = \"x\"\n\
+         [command]\nrun = [\"x\"]\nwhen = \"every\"\n[api]\nsocket = \"x\"\n\
          [ring]\nname = \"virtual\"\n{list}",
         address(at)
     );
@@ -443,7 +443,7 @@ impl World {
             Effect::StartCommand(permit) => self.begin(at, permit.grant, permit.run),
             Effect::StopCommand(grant) => {
                 self.stops += 1;
-                // It takes nearly all of the grace.
+                // It takes nearly all of the stop timeout.
                 let late = self.now + ms(self.below(75));
                 if let Some((runs, until, _)) = &mut self.hosts[at].command
                     && *runs == grant
@@ -461,7 +461,7 @@ impl World {
                             .into_iter()
                             .flat_map(|status| status.holding);
                         let used = ms(used.map(|holding| holding.since_ms).max().unwrap_or(0));
-                        let longest = self.hosts[at].settings.timing.dwell_most;
+                        let longest = self.hosts[at].settings.timing.max_hold;
                         self.lend_out(at, longest.saturating_sub(used));
                     }
                     Ok(Answer::Lasts(lasts)) => {
@@ -534,7 +534,7 @@ impl World {
                 let apart = under == version && self.apart_enough(version, at, other);
                 assert!(
                     apart,
-                    "seed {}: n{at} begins by roster {version} while n{other} works: {:?}, {:?}, at \
+                    "seed {}: n{at} begins by membership {version} while n{other} works: {:?}, {:?}, at \
                      {:?}",
                     self.seed, host.command, host.lent, self.now
                 );

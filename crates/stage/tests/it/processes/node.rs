@@ -95,7 +95,7 @@ fn config(index: u32, plan: Plan) -> Config {
         role: Role::usual(index, NODES),
         timing: Timing {
             refresh: Duration::from_millis(5),
-            silence: Duration::from_millis(300),
+            heartbeat_timeout: Duration::from_millis(300),
             ..Timing::default()
         },
         ..Config::new(Config::identity(b"processes", &plan, 0), index, plan)
@@ -138,8 +138,8 @@ impl Application for Work {
             Event::Granted { token, fence } => {
                 tell(format_args!("G {} {token} {fence}", self.index));
                 self.random = self.random.wrapping_mul(0x5851_F42D_4C95_7F2D) | 1;
-                let dwell = Duration::from_micros(2_000 + (self.random >> 32) % 8_000);
-                self.works.push((token, fence, now + dwell));
+                let hold = Duration::from_micros(2_000 + (self.random >> 32) % 8_000);
+                self.works.push((token, fence, now + hold));
                 if self.careless {
                     node.handle_work_done(now, token, fence, None);
                 }

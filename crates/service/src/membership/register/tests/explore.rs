@@ -17,7 +17,7 @@ struct Instance {
     nodes: usize,
     voters: usize,
     ballots: u64,
-    /// Disks that are lost, or put back where that is the flaw.
+    /// Disks that are lost, or restored where that is the flaw.
     losses: u64,
     /// The last version that anybody campaigns in.
     versions: u8,
@@ -57,7 +57,7 @@ const SWAP: Instance = Instance {
 #[derive(Clone)]
 struct State {
     nodes: Vec<Register<Toy>>,
-    /// What its disk was when a node was started, for one that is put back.
+    /// What its disk was when a node was started, for one that is restored.
     old: Vec<(Toy, Vote<Change>)>,
     sent: BTreeSet<Packet>,
     /// Memberships that there is a proof of.

@@ -1,7 +1,7 @@
 //! The command that is run when a permit comes.
 //!
 //! No shell, an environment of its own, a process group of its own. When the permit
-//! is asked back, the group gets SIGTERM, and SIGKILL before the grace is over. What
+//! is asked back, the group gets SIGTERM, and SIGKILL before the stop timeout is over. What
 //! is left of the group when the command has ended is killed as well: nothing works
 //! on without a permit.
 
@@ -116,7 +116,7 @@ async fn run(
                 took,
             }
         } else {
-            let result = match now.hook.command.as_deref() {
+            let result = match now.command.run.as_deref() {
                 Some([program, arguments @ ..]) => {
                     let command = permit.command(program, arguments, &now);
                     permit.run(command, &mut orders, &handle).await.result
@@ -188,7 +188,7 @@ impl CommandPermit {
         let over = async {
             // The protocol asks the permit back in time; this is in case it cannot.
             let _ = tokio::time::timeout(self.time, self.asked_back(orders)).await;
-            self.grace
+            self.stop_timeout
         };
         let (_none, mut signals) = mpsc::unbounded_channel();
         let ended = command.supervise(over, &mut signals, tell).await;
@@ -246,7 +246,7 @@ impl CommandPermit {
                 "PATH",
                 "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             )
-            .envs(&settings.hook.environment)
+            .envs(&settings.command.environment)
             .env("HEADWAY_RING", &settings.ring.name)
             .env("HEADWAY_NODE", &settings.node.name)
             .env("HEADWAY_TOKEN", self.grant.token.to_string())

@@ -1,8 +1,8 @@
-//! This node's seat on the ring: the protocol's machine, while there is one.
+//! This node's position on the ring: the protocol's machine, while there is one.
 //!
 //! Without clock, socket or disk: datagrams and times go in; [`Effect`]s, the state to keep
-//! and datagrams come out. Whoever asks for datagrams ([`Seat::poll_transmit`]) has to ask for
-//! the state first ([`Seat::poll_state`]) and keep it: what is told is kept before.
+//! and datagrams come out. Whoever asks for datagrams ([`Position::poll_transmit`]) has to ask for
+//! the state first ([`Position::poll_state`]) and keep it: what is told is kept before.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -41,9 +41,9 @@ pub(crate) enum Effect {
     Rejected { reason: Rejected, count: u64 },
 }
 
-/// A seat, taken or not.
+/// A position, taken or not.
 #[derive(Clone)]
-pub(crate) struct Seat {
+pub(crate) struct Position {
     random: fn() -> u64,
     machine: Option<Machine>,
     /// Neighbours that have not spoken since the machine was restored: until they have, the
@@ -117,10 +117,10 @@ pub(crate) struct Totals {
     pub(crate) hops: u64,
 }
 
-impl Seat {
-    /// A seat that is not taken. `random` gives numbers that nobody can guess.
-    pub(crate) fn new(now: Duration, random: fn() -> u64) -> Seat {
-        Seat {
+impl Position {
+    /// A position that is not taken. `random` gives numbers that nobody can guess.
+    pub(crate) fn new(now: Duration, random: fn() -> u64) -> Position {
+        Position {
             random,
             machine: None,
             unheard: BTreeSet::new(),
@@ -243,7 +243,7 @@ impl Seat {
     }
 
     /// Whether the successor has got a token from this node later than this node knows of: then
-    /// the machine was put back with its memory while the node ran. A successor that has started
+    /// the machine was restored with its memory while the node ran. A successor that has started
     /// again may have lost its numbers; they have to fit first.
     fn watch_successor(&mut self, incarnation: u64, later: bool) {
         if self.watched == Some(incarnation) {
@@ -289,7 +289,7 @@ impl Seat {
         }
     }
 
-    /// When to call [`Seat::handle_timeout`] at the latest.
+    /// When to call [`Position::handle_timeout`] at the latest.
     pub(crate) fn poll_timeout(&self) -> Option<Duration> {
         self.machine.as_ref().map(Machine::poll_timeout)
     }
@@ -472,30 +472,30 @@ mod tests {
         let mut kept = Vec::new();
         nodes[1].save(&mut kept);
         nodes[2] = machine(2, 2);
-        let mut seat = Seat::new(now, || 77);
-        assert!(seat.resume(now, config(1), [Key::none(), Key::none()], &kept));
-        let end = now + 4 * config(1).timing.silence;
+        let mut position = Position::new(now, || 77);
+        assert!(position.resume(now, config(1), [Key::none(), Key::none()], &kept));
+        let end = now + 4 * config(1).timing.heartbeat_timeout;
         while now < end {
             now += Duration::from_millis(1);
             nodes[0].handle_timeout(now);
             nodes[2].handle_timeout(now);
-            seat.handle_timeout(now);
-            while let Some(effect) = seat.poll_effect(now) {
+            position.handle_timeout(now);
+            while let Some(effect) = position.poll_effect(now) {
                 assert_ne!(effect, Effect::RolledBack);
                 if let Effect::Granted(_) = effect {
                     assert!(nodes[2].joined(), "the successor knows nothing yet");
                     return;
                 }
             }
-            // The one that the seat takes the place of is not there any more.
+            // The one that the position takes the place of is not there any more.
             let mut said: Vec<_> = said(&mut nodes);
             said.retain(|(from, _, _)| *from != 1);
-            while let Some((to, bytes)) = seat.poll_transmit() {
+            while let Some((to, bytes)) = position.poll_transmit() {
                 said.push((1, to, bytes.to_vec()));
             }
             for (from, to, bytes) in said {
                 match (from, to) {
-                    (_, 1) => drop(seat.handle_datagram(now, &bytes)),
+                    (_, 1) => drop(position.handle_datagram(now, &bytes)),
                     // The one that has lost everything hears nobody else.
                     (0, 2) => {}
                     _ => drop(nodes[to as usize].handle_datagram(now, &bytes)),

@@ -1,5 +1,5 @@
 //! Who is silent and who works, as every member of a fleet says it: only two members hear that a
-//! third is dead, and all should know why the ring stands still.
+//! third is dead, and all should know why the ring is stalled.
 //!
 //! Without clock or socket. A member that hears nothing of a neighbour says so, again and again,
 //! and so does one that uses a permit for a while, and signs it; whoever hears that tells its own
@@ -71,14 +71,14 @@ pub struct Unheard {
 
 /// What one node has heard.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hearsay {
+pub(crate) struct Reports {
     reports: BTreeMap<String, (Report, Duration)>,
     /// When this node last said something.
     said: Duration,
     news: Vec<Report>,
 }
 
-impl Hearsay {
+impl Reports {
     /// These neighbours of this node are silent, and this work is done here, since those times
     /// of day. It is said if that has changed, or was not said for a while.
     pub(crate) fn say(
@@ -165,16 +165,16 @@ impl Hearsay {
 mod tests {
     use super::*;
 
-    fn hear(hearsay: &mut Hearsay, seconds: u64, report: Report) {
-        if hearsay.is_new(&report) {
-            hearsay.learn(Duration::from_secs(seconds), report);
+    fn hear(reports: &mut Reports, seconds: u64, report: Report) {
+        if reports.is_new(&report) {
+            reports.learn(Duration::from_secs(seconds), report);
         }
     }
 
     #[test]
     fn what_is_said_is_passed_on_and_forgotten() {
         let s = Duration::from_secs;
-        let [mut a, mut b] = [Hearsay::default(), Hearsay::default()];
+        let [mut a, mut b] = [Reports::default(), Reports::default()];
         a.say(s(1), 1_000, "a", vec![], vec![]);
         assert_eq!(a.poll_news(), None, "nothing to say");
         let silent = || vec![("c".to_owned(), 500)];
@@ -184,8 +184,8 @@ mod tests {
         assert_eq!(b.poll_news(), Some(told.clone()), "passed on");
         hear(&mut b, 3, told.clone());
         assert_eq!(b.poll_news(), None, "once");
-        let unheard = |hearsay: &Hearsay| {
-            let unheard = hearsay.unheard(2_500);
+        let unheard = |reports: &Reports| {
+            let unheard = reports.unheard(2_500);
             unheard
                 .into_iter()
                 .map(|one| (one.name, one.silent_by, one.silent_ms))
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn work_is_known_everywhere_until_it_ends() {
         let s = Duration::from_secs;
-        let [mut a, mut b] = [Hearsay::default(), Hearsay::default()];
+        let [mut a, mut b] = [Reports::default(), Reports::default()];
         let works = |text: &str| vec![(text.to_owned(), 1_000)];
         a.say(s(3), 3_000, "a", vec![], works(&"ä".repeat(200)));
         hear(&mut b, 3, a.poll_news().expect("said"));

@@ -15,7 +15,7 @@ fn fleet(script: &str, more: &str) -> Fleet {
     } else {
         "when = \"every\"\n"
     };
-    fleet.more += &format!("[hook]\ncommand = [\"/bin/sh\", \"-c\", {script:?}]\n{when}{more}\n");
+    fleet.more += &format!("[command]\nrun = [\"/bin/sh\", \"-c\", {script:?}]\n{when}{more}\n");
     fleet
 }
 
@@ -62,7 +62,7 @@ fn its_environment_is_its_own() {
         log.contains("status=7") && log.contains("to the log") && log.contains("worse"),
         "{log}"
     );
-    assert!(fleet.metric(1, "headway_hook_failures_total") >= 1.0);
+    assert!(fleet.metric(1, "headway_command_failures_total") >= 1.0);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn one_that_hangs_is_ended_with_all_its_children_and_the_ring_goes_on() {
          if [ $HEADWAY_NODE = a ]; then sleep 1000 & echo $! >> FOLDER/children; wait; sleep 1000; fi",
         "",
     );
-    fleet.timing = "refresh = \"20ms\"\nsilence = \"400ms\"\ntick = \"2ms\"\ndwell_most = \"500ms\"\ngrace = \"600ms\"\n".into();
+    fleet.timing = "refresh = \"20ms\"\nheartbeat_timeout = \"400ms\"\ntick = \"2ms\"\nmax_hold = \"500ms\"\nstop_timeout = \"600ms\"\n".into();
     fleet.start_all();
     fleet.until("the hanging one has been ended twice", || {
         lines(&fleet.path("children")).len() > 2
@@ -88,7 +88,7 @@ fn one_that_hangs_is_ended_with_all_its_children_and_the_ring_goes_on() {
         fleet.log(0).contains("SIGTERM to the command")
             && fleet.log(0).contains("SIGKILL to the command")
     );
-    assert!(fleet.metric(0, "headway_hook_failures_total") >= 2.0);
+    assert!(fleet.metric(0, "headway_command_failures_total") >= 2.0);
     assert!(fleet.observed().iter().any(|seen| seen.node == "b"));
 }
 
@@ -150,7 +150,7 @@ fn a_node_that_hands_on_ends_its_command_passes_the_token_and_says_zero() {
     fleet.node = "hand_on = true\n".into();
     fleet.timing = fleet
         .timing
-        .replace("dwell_most = \"3s\"", "dwell_most = \"100s\"");
+        .replace("max_hold = \"3s\"", "max_hold = \"100s\"");
     fleet.start_all();
     fleet.until("it runs", || !lines(&fleet.path("pids")).is_empty());
     let line = lines(&fleet.path("pids"))[0].clone();

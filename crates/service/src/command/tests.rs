@@ -59,7 +59,7 @@ fn step<F: Future<Output = ()>>(
         grant: GRANT,
         run: 1,
         time: LONG,
-        grace: LONG,
+        stop_timeout: LONG,
         task: Some(task.clone()),
     };
     let (requests, _received) = sync_channel(16);
@@ -119,13 +119,13 @@ fn a_command_is_killed_in_time_though_the_rest_of_the_program_stands_still() {
         "trap '' TERM; echo $$ >{}; sleep 1000 & wait; wait",
         began.display()
     );
-    settings.hook.command = Some(["sh", "-c", &script].map(Into::into).to_vec());
-    let grace = Duration::from_millis(400);
+    settings.command.run = Some(["sh", "-c", &script].map(Into::into).to_vec());
+    let stop_timeout = Duration::from_millis(400);
     let permit = CommandPermit {
         grant: GRANT,
         run: 1,
         time: LONG,
-        grace,
+        stop_timeout,
         task: None,
     };
     let (requests, received) = sync_channel(16);
@@ -148,7 +148,7 @@ fn a_command_is_killed_in_time_though_the_rest_of_the_program_stands_still() {
         });
         assert_eq!(ended, Some(Outcome::Failed));
         let took = asked.elapsed();
-        assert!(grace / 2 < took && took < LONG / 2, "{took:?}");
+        assert!(stop_timeout / 2 < took && took < LONG / 2, "{took:?}");
     });
 }
 

@@ -21,8 +21,8 @@ impl Agent {
     }
 
     pub(super) fn leave(&mut self, now: Duration) {
-        self.fence = self.fence.max(self.seat.fence());
-        self.seat.leave(now);
+        self.fence = self.fence.max(self.position.fence());
+        self.position.leave(now);
         // Whoever has left the ring uses none of its permits, whatever neighbours answer.
         self.membership.drop_challenges();
         self.permits.handle_left(now);
@@ -37,7 +37,7 @@ impl Agent {
     /// one that there is by now says how long it lasts.
     fn is_barred(&self, now: Duration) -> bool {
         let timing = &self.settings.timing;
-        let own = timing.dwell_most + timing.grace;
+        let own = timing.max_hold + timing.stop_timeout;
         let agreed = self.membership.roster().map(Roster::longest_permit);
         let longest = agreed.unwrap_or(own);
         self.barred_since.is_some_and(|since| now < since + longest)
@@ -72,8 +72,8 @@ impl Agent {
 
     /// Takes the place on the ring of the roster when nothing is left to wait for. Whether it
     /// has.
-    pub(super) fn take_seat(&mut self, now: Duration) -> bool {
-        let busy = self.seat.machine().is_some() || self.stopping.is_some();
+    pub(super) fn take_position(&mut self, now: Duration) -> bool {
+        let busy = self.position.machine().is_some() || self.stopping.is_some();
         let busy = busy || self.is_barred(now);
         if busy || self.permits.permits().next().is_some() || !self.membership.is_free(now) {
             return false;
@@ -86,7 +86,7 @@ impl Agent {
         let Some(keys) = self.membership.link_keys(&config) else {
             return false;
         };
-        if let Err(error) = self.seat.take(now, config, keys) {
+        if let Err(error) = self.position.take(now, config, keys) {
             self.membership.handle_no_place(error);
             return false;
         }

@@ -1,4 +1,4 @@
-//! A step of a roll-out: its command, then the time to settle, then the question whether all is
+//! A step of a rollout: its command, then the time to settle, then the question whether all is
 //! well, all under one permit.
 
 use std::time::{Duration, Instant};
