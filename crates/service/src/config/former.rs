@@ -34,13 +34,13 @@ pub const FORMER: &[(&str, &str)] = &[
     ),
     (
         "node.transport",
-        "datagrams are UDP: leave it out; for boards see docs/guides/embedded.md",
+        "datagrams are UDP: leave it out; for boards see docs/embedded.md",
     ),
     (
         "zenoh",
         "datagrams are UDP: leave it out, and use WireGuard where they are to be encrypted",
     ),
-    ("serial", "datagrams are UDP: see docs/guides/embedded.md"),
+    ("serial", "datagrams are UDP: see docs/embedded.md"),
     ("telemetry", "have Prometheus fetch /metrics from api.http"),
     ("--dwell-least", "--min-hold"),
     ("--dwell-most", "--max-hold"),

@@ -172,11 +172,11 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             GOOD.replace("[ring]", "transport = \"serial\"\n[ring]"),
-            "5:1: node.transport: is gone: datagrams are UDP: leave it out; for boards see docs/guides/embedded.md",
+            "5:1: node.transport: is gone: datagrams are UDP: leave it out; for boards see docs/embedded.md",
         ),
         (
             add("[serial]\npredecessor = \"/dev/ttyUSB0\"\n"),
-            "24:2: serial: is gone: datagrams are UDP: see docs/guides/embedded.md",
+            "24:2: serial: is gone: datagrams are UDP: see docs/embedded.md",
         ),
         (
             add("[zenoh]\nca_file = \"/ca.pem\"\n"),
