@@ -15,7 +15,6 @@ const WORDS: &[&str] = &[
     "roster_version",
     "hearsay",
     "keepers",
-    "openraft",
     "roll-out",
     "roll-outs",
     "[hook]",
