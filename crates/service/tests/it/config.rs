@@ -116,7 +116,7 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             add("[timing]\nheartbeat_timeout = \"1ms\"\n"),
-            "25:11: timing.heartbeat_timeout: `heartbeat_timeout` is 1ms: longer than `refresh`",
+            "25:21: timing.heartbeat_timeout: `heartbeat_timeout` is 1ms: longer than `refresh`",
         ),
         (
             add("[membership]\nbypass = true\nbypass_after = \"5m\"\n"),
@@ -124,11 +124,11 @@ fn every_mistake_is_named_with_its_line_and_key() {
         ),
         (
             add("[command]\nrun = \"reboot\"\n"),
-            "25:11: command.run: expected a list of texts: [\"…\", \"…\"], not \"reboot\"",
+            "25:7: command.run: expected a list of texts: [\"…\", \"…\"], not \"reboot\"",
         ),
         (
             add("[command]\nrun = []\n"),
-            "25:11: command.run: expected a program and its arguments",
+            "25:7: command.run: expected a program and its arguments",
         ),
         (
             add("[command]\nwhen = \"never\"\n"),
