@@ -1,3 +1,5 @@
+use super::news::{MAX_SAID, MAX_WRONG, News};
+use super::state::{Order, Spec};
 use super::*;
 
 const DAY: Duration = Duration::from_secs(86_400);
