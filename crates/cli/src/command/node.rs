@@ -23,7 +23,7 @@ mod status;
 
 use configuration::{CheckArgs, Given, InitArgs, check, init, serve};
 
-/// How long `ask --wait` waits: as long as a node lets anybody wait.
+/// How long `request --wait` waits: as long as a node lets anybody wait.
 const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 /// Flags of `headway node`.
@@ -85,7 +85,7 @@ enum Command {
     /// Make the members those of a list, from a file or from another program
     Members(members::Args),
     /// Run the node's command at its next permit
-    Ask(AskArgs),
+    Request(RequestArgs),
     /// Wait for a permit, run a command under it, and end with its exit code
     Run(RunArgs),
 }
@@ -121,7 +121,7 @@ struct StatusArgs {
 }
 
 #[derive(ClapArgs, Debug)]
-struct AskArgs {
+struct RequestArgs {
     /// Wait until the command has ended; exit code 1 if it has failed
     #[arg(long)]
     wait: bool,
@@ -238,7 +238,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             Ok(Answer::Yes)
         }
         Some(Command::Members(args)) => members::run(args),
-        Some(Command::Ask(args)) if args.wait => {
+        Some(Command::Request(args)) if args.wait => {
             let path = format!("/v1/command?wait_ms={}", MAX_WAIT.as_millis());
             let answer = client::ask_within(&args.socket.socket, "POST", &path, None, MAX_WAIT);
             let answer = answer.map_err(failed)?;
@@ -250,7 +250,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
             say(said)?;
             Ok(Answer::from(answer["succeeded"] == true))
         }
-        Some(Command::Ask(args)) => {
+        Some(Command::Request(args)) => {
             ask(&args.socket.socket, "POST", "/v1/command", None)?;
             say("the command runs at the next permit")?;
             Ok(Answer::Yes)

@@ -221,7 +221,7 @@ fn a_command_runs_under_a_permit_and_its_exit_code_is_the_answer() {
     // What runs for too long is ended, before others get the permit.
     let short = "node set --socket 0.sock --max-hold 2s --stop-timeout 500ms";
     assert_eq!(ring.headway(short).code, 0);
-    ring.until("node status --socket 2.sock", 0, "lasts 0ms to 2s");
+    ring.until("node status --socket 2.sock", 0, "hold 0ms to 2s");
     let ran = shell("2.sock", "trap '' TERM; while :; do sleep 0.05; done");
     assert_eq!(ran.code, 128 + 9, "{}", ran.err);
     assert!(ran.err.contains("the permit is over"), "{}", ran.err);

@@ -53,6 +53,11 @@ fn mistakes_are_shown_with_file_line_and_key() {
             "node status --socket /nowhere/node.sock",
             "is the node running",
         ),
+        ("node ask", "`ask` is called `node request` now"),
+        (
+            "node set --dwell-most 1h",
+            "`--dwell-most` is called `--max-hold` now",
+        ),
     ]);
 }
 
