@@ -15,9 +15,11 @@ use sha2::Digest as _;
 mod back;
 mod changes;
 mod disks;
+mod foes;
 mod keys;
 mod limits;
 mod operator;
+mod recovery;
 mod world;
 
 use world::*;
