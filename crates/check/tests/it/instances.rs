@@ -196,6 +196,8 @@ fn every_setting_has_a_range() {
             match asked(&format!("{model} {settings}"), &control) {
                 Err(CheckError::Settings(_) | CheckError::Setting { .. }) => true,
                 Err(CheckError::TooLarge(_) | CheckError::Interrupted { .. }) => false,
+                // Diagrams, where they are built in, may end before they look at the time.
+                Ok(_) if headway_check::HAS_DIAGRAMS => false,
                 other => panic!("{model} {settings}: {other:?}"),
             }
         };
