@@ -1,7 +1,7 @@
 //! The server: what it is started with, its connections, its end.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -121,6 +121,8 @@ impl Server {
         socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
         socket.bind(options.listen)?;
         let listener = socket.listen(1024)?;
+        let mut desk = Desk::new(&options.limits, !options.fleet.is_empty());
+        desk.address = address_for_others(listener.local_addr()?, &options.names);
         let guard = Guard {
             loopback,
             names: options.names,
@@ -130,7 +132,7 @@ impl Server {
         };
         let app = App(Arc::new(Shared {
             rates: Mutex::new(Rates::new(&options.limits)),
-            desk: Desk::new(&options.limits, !options.fleet.is_empty()),
+            desk,
             fleet: (!options.fleet.is_empty())
                 .then(|| Arc::new(Fleet::new(options.fleet, options.powers))),
             viewers: Arc::new(Semaphore::new(options.limits.viewers)),
@@ -276,4 +278,41 @@ async fn page(State(app): State<App>, request: Request) -> Response {
 
 async fn wrong_method() -> Refused {
     ApiError::wrong_method().into()
+}
+
+/// Where other machines find the server: by its name if it has one, else by the address that
+/// this machine speaks to others from.
+fn address_for_others(listens: SocketAddr, names: &[String]) -> Option<String> {
+    if listens.ip().is_loopback() {
+        return None;
+    }
+    if let Some(name) = names.first() {
+        return Some(format!("http://{name}:{}", listens.port()));
+    }
+    let mut here = listens;
+    if listens.ip().is_unspecified() {
+        // Nothing is sent: the system only chooses a way to an address of the documentation.
+        let socket = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+        here.set_ip(socket.local_addr().ok()?.ip());
+    }
+    Some(format!("http://{here}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address_for_others;
+
+    #[test]
+    fn others_find_it_by_name_or_address_and_not_at_this_machine_alone() {
+        let of = |listens: &str, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            address_for_others(listens.parse().expect("an address"), &names)
+        };
+        assert_eq!(of("127.0.0.1:7007", &["ring.example"]), None);
+        let named = of("0.0.0.0:7007", &["ring.example"]);
+        assert_eq!(named.as_deref(), Some("http://ring.example:7007"));
+        let bound = of("192.0.2.7:7007", &[]);
+        assert_eq!(bound.as_deref(), Some("http://192.0.2.7:7007"));
+    }
 }

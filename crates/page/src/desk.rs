@@ -45,6 +45,8 @@ pub struct Desk {
     pub(crate) limits: Limits,
     /// Whether there is a fleet to be asked about elsewhere.
     pub(crate) fleet: bool,
+    /// Where other machines reach the page, if they do: `http://192.0.2.7:7007`.
+    pub address: Option<String>,
     pub(crate) runs: Runs,
 }
 
@@ -54,6 +56,7 @@ impl Desk {
         Desk {
             limits: limits.clone(),
             fleet,
+            address: None,
             runs: Runs::new(limits),
         }
     }
@@ -61,6 +64,18 @@ impl Desk {
     /// The runs that were made here.
     pub fn runs(&self) -> &Runs {
         &self.runs
+    }
+
+    /// Whether those who follow a presentation ask this: they have no secret but the name of
+    /// the run, which is in their link and cannot be guessed.
+    pub fn is_for_followers(&self, method: &str, path: &str, query: &str) -> bool {
+        let presented = |id: &str| self.runs.get(id).is_ok_and(|run| run.is_presented());
+        let Some(rest) = path.strip_prefix("/api/runs/") else {
+            let run = parameter(query, "run");
+            return method == "GET" && path == "/" && run.is_some_and(|id| presented(&id));
+        };
+        let (id, what) = rest.split_once('/').unwrap_or((rest, ""));
+        (method == "GET" || (method == "POST" && what == "guess")) && presented(id)
     }
 
     /// What an answer costs: 1, or more where it can take seconds; the page's own files,
@@ -97,8 +112,12 @@ impl Desk {
 
 /// The key in a query, which a presenter shows.
 pub fn key(query: &str) -> Option<String> {
+    parameter(query, "key")
+}
+
+fn parameter(query: &str, wanted: &str) -> Option<String> {
     let mut pairs = form_urlencoded::parse(query.as_bytes());
-    pairs.find_map(|(name, value)| (name == "key").then(|| value.into_owned()))
+    pairs.find_map(|(name, value)| (name == wanted).then(|| value.into_owned()))
 }
 
 impl Answer {

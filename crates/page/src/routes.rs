@@ -55,7 +55,7 @@ fn table() -> Vec<Route> {
         get(
             "/api/about",
             "What the server is and how much it takes on",
-            |call, ()| Ok(about::about(&call.desk.limits, call.desk.fleet)),
+            |call, ()| Ok(about::about(call.desk)),
         ),
         post("/api/runs", "Make a run", |call, Body(settings)| {
             let run = call.desk.runs.create(&settings)?;
@@ -137,6 +137,12 @@ fn table() -> Vec<Route> {
             "The space-time diagram as a picture",
             |call, Query(stretch)| runs::diagram(&*call.run()?, &stretch, &call.desk.limits),
         ),
+        get(
+            "/api/runs/{id}/film.svg",
+            "The ring as a picture that moves, from a round on",
+            |call, Query(stretch)| runs::film(&*call.run()?, &stretch, &call.desk.limits),
+        )
+        .costs(4.0),
         post(
             "/api/runs/{id}/class",
             "Present a run: from now on only who has the key steers it",
@@ -206,6 +212,12 @@ fn table() -> Vec<Route> {
             |_, Query(asked)| lessons::asynchrony(&asked),
         )
         .costs(8.0),
+        get(
+            "/api/token-rings",
+            "Dijkstra's K-state rings, all scrambled by a fault",
+            |_, Query(asked)| lessons::token_rings(&asked),
+        )
+        .costs(4.0),
     ]
 }
 

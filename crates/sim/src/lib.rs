@@ -18,6 +18,7 @@ pub mod seed;
 pub mod settings;
 pub mod start;
 pub mod state_file;
+pub mod token_rings;
 
 pub use fault::Fault;
 pub use film::Film;

@@ -1,11 +1,12 @@
-//! What the lessons show beside runs: the open chain, and the ring without
-//! lock-step.
+//! What the lessons show beside runs: the open chain, the ring without lock-step, and
+//! Dijkstra's token rings.
 
 use headway_core::Separation;
 use headway_core::chain::Chain;
 use headway_sim::asynchronous::{AsynchronousRing, Schedule, Scheduler, promised};
 use headway_sim::open_chain::{Arrivals, ArrivalsSyntax, OpenChain};
-use headway_sim::seed::DEFAULT_SEED;
+use headway_sim::seed::{DEFAULT_SEED, Purpose, Random};
+use headway_sim::token_rings::TokenRings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -226,6 +227,98 @@ pub(crate) fn asynchrony(asked: &AsynchronyParams) -> Result<AsynchronyRun, ApiE
         closest: ring.closest_ever(),
         frames,
     })
+}
+
+/// Which rings.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TokenRingsParams {
+    /// n.
+    processes: u64,
+    /// How many rings, each with a token.
+    tokens: u64,
+    /// How many rounds.
+    rounds: u64,
+    /// After which round every value is scrambled.
+    fault: u64,
+    /// The seed of every random choice.
+    seed: u64,
+}
+
+impl Default for TokenRingsParams {
+    fn default() -> TokenRingsParams {
+        TokenRingsParams {
+            processes: 24,
+            tokens: 4,
+            rounds: 120,
+            fault: 12,
+            seed: DEFAULT_SEED,
+        }
+    }
+}
+
+/// A run of Dijkstra's token rings.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TokenRingsRun {
+    /// n.
+    processes: u64,
+    /// How many rings.
+    tokens: u64,
+    /// The states 0 to `rounds`; that of the round of the fault is as it left it.
+    frames: Vec<TokenRingsFrame>,
+}
+
+/// A state of Dijkstra's token rings.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TokenRingsFrame {
+    /// After which round.
+    round: u64,
+    /// Ring and process, for every token there is: after a fault, more than one of a ring.
+    at: Vec<(u32, u32)>,
+    /// The smallest distance between two tokens.
+    closest: Option<u64>,
+}
+
+/// Dijkstra's K-state ring, one for each token, in lock-step; a fault scrambles all of it
+pub(crate) fn token_rings(asked: &TokenRingsParams) -> Result<TokenRingsRun, ApiError> {
+    let (n, m) = (asked.processes, asked.tokens);
+    if n < 2 || !(1..=n).contains(&m) {
+        let message = format!(
+            "{m} tokens on {n} processes: expected 2 processes at least, and 1 token to as many as processes"
+        );
+        return Err(ApiError::invalid("tokens", message));
+    }
+    check_work(n.saturating_mul(m), asked.rounds, "rounds")?;
+    let mut rings = TokenRings::spaced(n as usize, m as usize);
+    let frames = (0..=asked.rounds).map(|round| {
+        if round > 0 {
+            rings.round();
+        }
+        if round == asked.fault {
+            rings.scramble(&mut Random::new(asked.seed, Purpose::Fault(0)));
+        }
+        let at = rings.tokens();
+        TokenRingsFrame {
+            round,
+            closest: closest(&at, n),
+            at,
+        }
+    });
+    Ok(TokenRingsRun {
+        processes: n,
+        tokens: m,
+        frames: frames.collect(),
+    })
+}
+
+/// Between neighbours on the ring.
+fn closest(at: &[(u32, u32)], processes: u64) -> Option<u64> {
+    let mut places: Vec<u64> = at.iter().map(|&(_, process)| process.into()).collect();
+    places.sort_unstable();
+    let first = *places.first()?;
+    places.push(first + processes);
+    let apart = places.windows(2).map(|two| two[1] - two[0]);
+    apart.min().filter(|_| places.len() > 2)
 }
 
 fn separation(hops: u32) -> Result<Separation, ApiError> {

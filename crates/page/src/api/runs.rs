@@ -1,6 +1,10 @@
 //! What is asked of runs, and a run as a file.
 
+use std::ops::ControlFlow;
+
+use headway_sim::film::{Film, MAX_PROCESSES, MAX_SHOTS};
 use headway_sim::forecast::Forecast;
+use headway_sim::run::{self as sim, run as watch};
 use headway_sim::state_file;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -114,6 +118,45 @@ pub(crate) fn state(run: &Run, at: &AtRound, limits: &Limits) -> Result<StateTex
     Ok(StateText {
         name: format!("ring-round-{round}.json"),
         text: state_file::render(ring, &look.state),
+    })
+}
+
+/// The ring as a picture that moves, from a state on; later faults are left out.
+pub(crate) fn film(run: &Run, stretch: &Stretch, limits: &Limits) -> Result<Picture, ApiError> {
+    let state = run.lock();
+    check_round("from", stretch.from, limits)?;
+    let story = state.story.in_lock_step("moving picture")?;
+    let (segment, look) = story.look(stretch.from)?;
+    let ring = &story.segments()[segment].ring;
+    if ring.len() > MAX_PROCESSES || stretch.rounds >= MAX_SHOTS as u64 {
+        let message = format!(
+            "a moving picture of {} processes and {} rounds: at most {MAX_PROCESSES} and {}",
+            ring.len(),
+            stretch.rounds,
+            MAX_SHOTS - 1
+        );
+        return Err(ApiError::too_large("rounds", message));
+    }
+    let title = format!(
+        "{} tokens on a ring of {}, separation {}, from round {} on",
+        look.state.tokens(),
+        ring.len(),
+        ring.separation(),
+        stretch.from
+    );
+    let mut film = Film::new(ring, &title);
+    let asked = sim::Run {
+        rounds: Some(stretch.rounds),
+        ..sim::Run::new(ring.clone(), look.state)
+    };
+    let seen = watch(&asked, |frame| {
+        film.observe(frame);
+        ControlFlow::Continue(())
+    });
+    seen.map_err(|_| ApiError::internal())?;
+    Ok(Picture {
+        name: "ring.svg",
+        svg: film.svg(),
     })
 }
 

@@ -195,6 +195,11 @@ impl Run {
         self.lock().class.admits(key)
     }
 
+    /// Whether somebody presents it.
+    pub(crate) fn is_presented(&self) -> bool {
+        self.lock().class.view().is_some()
+    }
+
     /// Shows everyone how it is now.
     fn announce(&self, state: &mut RunState) -> Result<Frame, ApiError> {
         let frame = self.publish(state)?;

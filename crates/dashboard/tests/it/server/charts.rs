@@ -146,6 +146,17 @@ fn the_chain_thins_a_burst_out() {
 }
 
 #[test]
+fn token_rings_recover_their_tokens_and_not_the_distance() {
+    let run = TestServer::new().get("/api/token-rings").json();
+    let frames = run["frames"].as_array().unwrap();
+    let tokens = |round: usize| frames[round]["at"].as_array().unwrap().len();
+    assert_eq!((frames.len(), tokens(11), tokens(120)), (121, 4, 4));
+    assert!(tokens(12) > 4);
+    assert_eq!(frames[11]["closest"], json!(6));
+    assert!(frames[120]["closest"].as_u64() < Some(6));
+}
+
+#[test]
 fn without_lock_step_the_promise_is_kept() {
     let server = TestServer::new();
     for schedule in ["random", "bursts", "straggler"] {

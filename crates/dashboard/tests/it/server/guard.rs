@@ -125,6 +125,61 @@ fn the_token_opens_by_header_cookie_and_link() {
 }
 
 #[test]
+fn who_follows_a_presentation_needs_no_secret_and_steers_nothing() {
+    let server = with_secret();
+    let bearer = format!("Bearer {SECRET}");
+    let mine = [
+        ("Authorization", bearer.as_str()),
+        ("Content-Type", "application/json"),
+    ];
+    let made = server.ask("POST", "/api/runs", &mine, b"{}").json();
+    let id = made["id"].as_str().unwrap();
+    let run = format!("/api/runs/{id}");
+    let page = format!("/?n=40&run={id}");
+    // It is not presented yet.
+    for path in [&run, &page] {
+        assert_eq!(server.get(path).status, 401, "{path}");
+    }
+    let class = server.ask("POST", &format!("{run}/class"), &mine, b"{}");
+    assert_eq!(class.status, 200, "{}", class.text());
+    for path in [
+        &page,
+        &run,
+        &format!("{run}/frame"),
+        &format!("{run}/window"),
+    ] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+    for file in ["/js/main.js", "/style/base.css", "/icon.svg"] {
+        assert_eq!(server.get(file).status, 200, "{file}");
+    }
+    let json = [("Content-Type", "application/json")];
+    let guess = server.ask(
+        "POST",
+        &format!("{run}/guess"),
+        &json,
+        br#"{"who":"a","rounds":3}"#,
+    );
+    assert_eq!(
+        (guess.status, guess.code().as_str()),
+        (403, "closed"),
+        "it is heard"
+    );
+    for path in ["/", "/api/about", "/explore", "/api/runs/0"] {
+        assert_eq!(server.get(path).status, 401, "{path}");
+    }
+    for what in ["seek", "play", "faults", "class", "question"] {
+        let path = format!("{run}/{what}");
+        assert_eq!(
+            server.ask("POST", &path, &json, b"{}").status,
+            401,
+            "{path}"
+        );
+    }
+    assert_eq!(server.ask("DELETE", &run, &[], b"").status, 401);
+}
+
+#[test]
 fn an_address_that_others_reach_needs_a_token() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let _inside = runtime.enter();

@@ -228,6 +228,7 @@ fn a_run_stays_as_it_was() {
         "window?rounds=x",
         "state?round=9007199254740992",
         "diagram.svg?rounds=0",
+        "film.svg?rounds=2000",
         "diagram.svg?rounds=90000000",
     ] {
         let answer = server.get(&format!("{base}/{query}"));
@@ -251,6 +252,9 @@ fn other_questions_asked_wrongly() {
         "/api/explore/stabilization?tokens=50",
         "/api/explore/stabilization?tokens=0",
         "/api/chain?processes=1",
+        "/api/token-rings?tokens=0",
+        "/api/token-rings?tokens=30",
+        "/api/token-rings?processes=40&rounds=999999999",
         "/api/chain?separation=0",
         "/api/chain?arrivals=now",
         "/api/chain?rounds=999999999",

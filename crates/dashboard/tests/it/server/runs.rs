@@ -277,6 +277,10 @@ fn the_diagram_is_a_picture() {
             .text()
             .contains("24 processes, 4 tokens, separation 5")
     );
+    let film = server.get(&format!("/api/runs/{id}/film.svg?from=3&rounds=40"));
+    assert_eq!(film.headers["content-type"], "image/svg+xml");
+    let moves = "4 tokens on a ring of 24, separation 5, from round 3 on";
+    assert!(film.text().contains(moves) && film.text().contains("@keyframes token3"));
 }
 
 fn frame(server: &TestServer, run: &Value, round: u64) -> Value {
