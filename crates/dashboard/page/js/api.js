@@ -90,15 +90,16 @@ async function there(method, path, body, type, { signal, keepalive }) {
 
 /**
  * @param {string} method @param {string} path @param {any} [body] sent as JSON, or as it is if it has a type
- * @param {{type?: string, signal?: AbortSignal, keepalive?: boolean}} [options]
+ * @param {{type?: string, signal?: AbortSignal, keepalive?: boolean, raw?: boolean}} [options]
  * @returns {Promise<any>}
  */
-async function ask(method, path, body, { type, signal, keepalive } = {}) {
+async function ask(method, path, body, { type, signal, keepalive, raw } = {}) {
   const sent = body === undefined || type ? body : JSON.stringify(body);
   const kind = body === undefined ? undefined : type ?? "application/json";
   const { status, text } = await (ALONE ? here(method, path, sent, kind) : there(method, path, sent, kind, { signal, keepalive }));
   if (status === 204) return null;
   if (signal?.aborted) throw new ApiError(0, { code: "aborted", message: "no longer wanted" });
+  if (raw && status === 200) return text;
   let answer;
   try {
     answer = JSON.parse(text);
@@ -129,6 +130,7 @@ export const frameAt = (id, round, signal) => ask("GET", `/api/runs/${id}/frame?
 export const stretch = (id, from, rounds, signal) => ask("GET", `/api/runs/${id}/window?${query({ from, rounds })}`, undefined, { signal });
 export const lines = (id, round, rounds) => ask("GET", `/api/runs/${id}/lines?${query({ round, rounds })}`);
 export const stateAt = (id, round) => ask("GET", `/api/runs/${id}/state?${query({ round })}`);
+export const film = (id, from, rounds) => ask("GET", `/api/runs/${id}/film.svg?${query({ from, rounds })}`, undefined, { raw: true });
 export const seek = (id, round) => ask("POST", `/api/runs/${id}/seek${steered(id)}`, { round });
 export const play = (id, playing, speed) => ask("POST", `/api/runs/${id}/play${steered(id)}`, { playing, speed });
 export const present = (id) => ask("POST", `/api/runs/${id}/class`, {});
@@ -140,6 +142,7 @@ export const chart = (bytes, type) => ask("POST", "/api/charts", bytes, { type }
 export const walk = (values) => ask("POST", "/api/walks", values);
 export const chain = (values) => ask("GET", `/api/chain?${query(values)}`);
 export const asynchrony = (values) => ask("GET", `/api/asynchrony?${query(values)}`);
+export const tokenRings = (values) => ask("GET", `/api/token-rings?${query(values)}`);
 export const fleet = () => ask("GET", "/api/fleet");
 export const orderRollout = (name, what) => ask("POST", `/api/fleet/rollouts/${encodeURIComponent(name)}/${what}`);
 export const orderNode = (name, what) => ask("POST", `/api/fleet/nodes/${encodeURIComponent(name)}/${what}`);

@@ -52,13 +52,16 @@ export class Classroom {
     }
   }
 
-  showCode() {
-    const link = this.link();
+  async showCode() {
+    const { address } = await api.about().catch(() => ({ address: null }));
+    const here = this.link();
     const alone = onlyHere(location.hostname);
+    // Phones cannot go where this machine goes to find itself.
+    const link = alone && address ? here.replace(location.origin, address) : here;
     const command = `headway serve --listen 0.0.0.0:${location.port || 80} --secret-file secret`;
-    this.parts.picture.replaceChildren(...(alone ? [
+    this.parts.picture.replaceChildren(...(alone && !address ? [
       h("p", {}, "No phone reaches this address: it is that of this machine alone. To let phones in, write 16 letters or more that nobody guesses into a file, start"),
-      h("pre", {}, command), h("p", {}, "and open the page by the name or address of this machine. Its own windows can follow here:"),
+      h("pre", {}, command), h("p", {}, "and press Present again. Windows of this machine can follow here:"),
     ] : [code(link)]));
     this.parts.link.replaceChildren(link);
     this.parts.dialog.showModal();

@@ -1,10 +1,10 @@
 // The settings: sizes, start, delays, faults. They are those of the run on show; whoever
 // changes one asks for another run.
 
-import { all, byId, count, h, setText, settled, toast } from "./dom.js";
+import { all, byId, count, faultWords, h, setText, settled, toast } from "./dom.js";
 import { FIRST, settingsOf, wholeNumber } from "./url.js";
 
-const MOST_BY_SLIDER = 10000;
+const MOST_PROCESSES = 100000;
 
 /**
  * @param {import("./player.js").Player} player
@@ -16,25 +16,13 @@ export function controls(player, to) {
   let asked = null;
   const now = () => asked ?? (player.run ? settingsOf(player.run) : { ...FIRST });
 
-  /** The largest value that a slider offers. */
+  /** The largest value that a slider offers; each value has a step of its own. */
   const most = {
-    n: () => MOST_BY_SLIDER,
-    m: () => Math.max(4, Math.min(now().processes, Math.ceil((1.6 * now().processes) / now().separation))),
-    d: () => Math.max(4, Math.min(now().processes, Math.ceil((1.6 * now().processes) / now().tokens))),
+    n: () => Math.max(200, Math.min(MOST_PROCESSES, 2 * now().processes)),
+    m: () => Math.max(4, now().tokens, Math.min(now().processes, Math.ceil((1.6 * now().processes) / now().separation))),
+    d: () => Math.max(4, now().separation, Math.min(now().processes, Math.ceil((1.6 * now().processes) / now().tokens))),
   };
   const least = { n: 2, m: 1, d: 1 };
-  // Equal steps of a slider are equal factors for n, which spans four powers of ten.
-  const fromSlide = (key, slide) => {
-    const share = slide / 1000;
-    const [low, high] = [least[key], most[key]()];
-    const value = key === "n" ? low * (high / low) ** share : low + (high - low) * share;
-    return Math.round(value);
-  };
-  const toSlide = (key, value) => {
-    const [low, high] = [least[key], most[key]()];
-    const share = key === "n" ? Math.log(value / low) / Math.log(high / low) : (value - low) / Math.max(1, high - low);
-    return String(Math.round(1000 * Math.max(0, Math.min(1, share))));
-  };
 
   let step = false;
   /** The slider that made the last change; its next one is part of the same step back. */
@@ -64,7 +52,7 @@ export function controls(player, to) {
   for (const [key, name] of Object.entries(sizes)) {
     const field = byId(key);
     const slide = byId(`${key}-slide`);
-    slide.addEventListener("input", () => set(name, fromSlide(key, Number(slide.value)), slide));
+    slide.addEventListener("input", () => set(name, Number(slide.value), slide));
     for (const anew of ["pointerdown", "blur"]) slide.addEventListener(anew, () => (slid = null));
     field.addEventListener("change", () => {
       const value = wholeNumber(field.value);
@@ -129,7 +117,9 @@ export function controls(player, to) {
       const field = byId(key);
       if (typed !== field) field.value = String(settings[name]);
       field.setAttribute("aria-invalid", "false");
-      byId(`${key}-slide`).value = toSlide(key, settings[name]);
+      const slide = byId(`${key}-slide`);
+      // What is held does not slip away.
+      if (!slide.matches(":active")) Object.assign(slide, { min: least[key], max: most[key](), value: settings[name] });
     }
     for (const button of all("[data-start]")) {
       button.setAttribute("aria-pressed", String(!state && button.dataset.start === settings.start));
@@ -158,8 +148,8 @@ export function controls(player, to) {
       : measured ? "every delay measures the ring and finds ⌊n/m⌋ itself"
       : block ? `m·d = ${settings.tokens}·${settings.separation} = ${count(need)} ${fits ? "< n: it fits" : "≥ n: no room to move"}`
       : `m·d = ${settings.tokens}·${settings.separation} = ${count(need)} ${fits ? "≤" : ">"} n: ${fits ? "it fits" : "too many, a jam"}`);
-    const list = (asked ? [] : player.run?.settings.faults ?? []).map((fault, index) => h("li", {}, fault, h("button", {
-      type: "button", "aria-label": `Take back ${fault} and what follows`, title: "Take it back, and what follows", onclick: () => to.dropFaultsFrom(index),
+    const list = (asked ? [] : player.run?.settings.faults ?? []).map((fault, index) => h("li", {}, faultWords(fault), h("button", {
+      type: "button", "aria-label": `Take back: ${faultWords(fault)}, and what follows`, title: "Take it back, and what follows", onclick: () => to.dropFaultsFrom(index),
     }, "×")));
     byId("faults").replaceChildren(...list.slice(-12));
   }

@@ -60,6 +60,18 @@ export function letter(token) {
   return token < 26 ? String.fromCharCode(65 + token) : String(token);
 }
 
+/** A fault as a link has it (`move:24:27#0@12`), in words. */
+export function faultWords(fault) {
+  const [, kind, what = "", token, round] = /^(\w+):?([^#@]*)(?:#(\d+))?(?:@(\d+))?$/.exec(fault) ?? [fault, fault];
+  const [process, to] = what.split(":");
+  const words = {
+    scramble: `${what || "all"} scrambled`, pile: what ? `piled up at ${what}` : "piled up",
+    move: `${token === undefined ? "a token" : letter(Number(token))} moved ${process} → ${to}`,
+    counter: `counter of ${process} set to ${to}`, program: `${process} made a ${to}`,
+  }[kind] ?? fault;
+  return round === undefined ? words : `${words}, round ${count(round)}`;
+}
+
 /** "1 token", "3 tokens". */
 export function plural(number, noun) {
   return `${count(number)} ${noun}${Number(number) === 1 ? "" : noun.endsWith("s") ? "es" : "s"}`;

@@ -1,11 +1,14 @@
-// Lessons: the paper's story and what came of it in ten steps, each a live state.
+// Lessons: the paper's story and what came of it, step by step. Each asks what will happen,
+// plays it, and says why.
 
 import * as api from "./api.js";
 import { h, toast } from "./dom.js";
 import { STEPS } from "./lessontext.js";
 import { AsynchronyReel, ChainReel } from "./reel.js";
+import { Listing } from "./listing.js";
 import { NetworkScene, aboutWalk } from "./networks.js";
 import { RingScene } from "./scene.js";
+import { TokenRingScene } from "./tokenrings.js";
 
 /** @param {HTMLElement} panel @param {import("./url.js").View} view @param {any} to */
 export function build(panel, view, to) {
@@ -29,6 +32,7 @@ export function build(panel, view, to) {
     chain: () => reelStage(new ChainReel(), api.chain),
     asynchrony: () => reelStage(new AsynchronyReel(), api.asynchrony),
     network: () => networkStage(),
+    pair: () => pairStage(),
   };
 
   function go(index) {
@@ -47,24 +51,51 @@ export function build(panel, view, to) {
     [...dots.children].forEach((item, index) => item.firstChild.setAttribute("aria-current", index === current ? "step" : "false"));
     scene?.leave();
     scene = kinds[step.kind]();
-    const tries = step.tries.map((one, index) => h("button", { type: "button", "aria-pressed": String(index === 0), onclick: (event) => {
-      for (const other of tries) other.setAttribute("aria-pressed", String(other === event.currentTarget));
-      attempt(one, true);
-    } }, one.label));
     text.replaceChildren(
       h("p", { class: "step" }, `Step ${current + 1} of ${STEPS.length}`), h("h1", {}, step.title),
-      ...step.text.map((paragraph) => h("p", {}, ...rich(paragraph))),
-      h("div", { class: "choices wrap tries", role: "group", "aria-label": "Try" }, ...tries),
-      h("p", { class: "source" }, step.source));
+      ...step.text.map((paragraph) => h("p", {}, ...rich(paragraph))), ...predict(step, scene));
     stage.replaceChildren(scene.element);
-    await attempt(step.tries[0], false);
+    // What is asked is not said beside it.
+    stage.classList.add("asking");
+    await attempt(step.tries[step.plays], false);
+  }
+
+  /** The question, and the answer once it has been seen, or is asked for. */
+  function predict(step, mine) {
+    /** @type {number | null} */
+    let said = null;
+    const pressed = (group, one) => group.forEach((other) => other.setAttribute("aria-pressed", String(other === one)));
+    const tries = step.tries.map((one, index) => h("button", { type: "button", "aria-pressed": String(index === step.plays), onclick: (event) => {
+      pressed(tries, event.currentTarget);
+      attempt(one, true);
+    } }, one.label));
+    const answer = h("div", { class: "answer", "aria-live": "polite" });
+    const reveal = () => {
+      if (answer.firstChild || scene !== mine) return;
+      see.hidden = true;
+      stage.classList.remove("asking");
+      const right = step.options[step.right];
+      answer.append(h("p", {}, h("b", {}, said === null ? right : said === step.right ? "You were right." : `No: ${right}`)),
+        ...step.reveal.map((paragraph) => h("p", {}, ...rich(paragraph))),
+        h("div", { class: "choices wrap tries", role: "group", "aria-label": "Try" }, ...tries), h("p", { class: "source" }, step.source));
+      mine.explain?.();
+    };
+    const see = h("button", { type: "button", class: "quiet", onclick: reveal }, "Show the answer");
+    const options = step.options.map((option, index) => h("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
+      if (answer.firstChild) return;
+      pressed(options, event.currentTarget);
+      said = index;
+      attempt(step.tries[step.plays], true);
+    } }, option));
+    mine.watch((round) => said !== null && round >= step.see && reveal());
+    return [h("div", { class: "predict", role: "group", "aria-label": step.ask }, h("p", {}, h("b", {}, ...rich(step.ask))), ...options, see), answer];
   }
 
   async function attempt(one, play) {
     const mine = scene;
     try {
       if (one.fault) await mine.fault(one.fault);
-      else await mine.open(one.settings, { play: play || Boolean(one.play), speed: one.speed });
+      else await mine.open(one.settings, { play, speed: one.speed });
     } catch (error) {
       if (scene === mine) toast(error.message, "error");
     }
@@ -74,10 +105,16 @@ export function build(panel, view, to) {
     const ring = new RingScene(6);
     const ask = (settings) => h("button", { class: "quiet", onclick: () => to.showOnRing(settings) }, "Open it on the ring, with everything →");
     const link = h("p", {});
-    ring.element.append(link);
+    const listing = { title: h("span", {}), lines: h("ol", {}), note: h("span", { class: "caption-note" }) };
+    const lines = h("section", { class: "listing", hidden: true }, h("h2", { class: "caption" }, listing.title, listing.note), listing.lines);
+    ring.element.append(lines, link);
     return {
       element: ring.element,
-      leave: () => ring.leave(),
+      ...played(ring),
+      explain() {
+        lines.hidden = false;
+        new Listing(listing, ring.player, (marks) => Object.assign(ring.view.marks, marks)).show();
+      },
       async open(settings, options) {
         await ring.open(settings, options);
         link.replaceChildren(...(settings.state ? [] : [ask(settings)]));
@@ -93,6 +130,8 @@ export function build(panel, view, to) {
     return {
       element: reel.element,
       leave: () => reel.leave(),
+      toggle: () => reel.toggle(),
+      watch: (seen) => (reel.seen = seen),
       open: async (settings, options) => reel.open(await asked(settings), options),
     };
   }
@@ -103,7 +142,7 @@ export function build(panel, view, to) {
     const about = h("p", { class: "reading" });
     return {
       element: h("div", { class: "network-stage" }, network.element, about, ring.element),
-      leave: () => ring.leave(),
+      ...played(ring),
       async open(settings, options) {
         const walk = await api.walk(settings);
         network.show(walk);
@@ -113,6 +152,32 @@ export function build(panel, view, to) {
     };
   }
 
+  function pairStage() {
+    const ring = new RingScene(12);
+    const rings = new TokenRingScene(ring.player);
+    const named = (name, element) => h("figure", {}, h("figcaption", {}, name), element);
+    const both = h("div", { class: "pair" }, named("Dijkstra's rings, a token each", rings.element), named("The delay ring", ring.element.firstChild));
+    ring.element.prepend(both);
+    return {
+      element: ring.element,
+      ...played(ring),
+      async open({ separation, fault, ...of }, options) {
+        rings.rings = await api.tokenRings({ ...of, fault });
+        await ring.open({ ...of, separation, start: "spaced", faults: [`scramble@${fault}`] }, options);
+      },
+    };
+  }
+
+  addEventListener("keydown", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (panel.hidden || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest("input, select, [role=tab]")) return;
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (by) go(current + by);
+    else if (event.key === " " && target.tagName !== "BUTTON") scene?.toggle();
+    else return;
+    event.preventDefault();
+  });
+
   return {
     enter() {
       const asked = view.own.lessons.step - 1;
@@ -121,6 +186,13 @@ export function build(panel, view, to) {
     leave: () => scene?.leave(),
   };
 }
+
+/** What every scene with a ring can do. */
+const played = (ring) => ({
+  leave: () => ring.leave(),
+  toggle: () => ring.player.toggle(),
+  watch: (seen) => ring.player.on("moment", ({ round }) => seen(round)),
+});
 
 /** *words* are set in italics, `words` as program names. */
 function rich(text) {

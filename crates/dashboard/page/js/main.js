@@ -5,6 +5,7 @@ import * as api from "./api.js";
 import { Beat } from "./beat.js";
 import { Classroom } from "./classroom.js";
 import { controls } from "./controls.js";
+import { Dare, isNew } from "./dare.js";
 import { all, byId, setText, settled, toast } from "./dom.js";
 import { makeFile, save } from "./export.js";
 import { files } from "./files.js";
@@ -16,7 +17,6 @@ import { Player } from "./player.js";
 import { handle } from "./ringinput.js";
 import { RingView } from "./ringview.js";
 import { Spacetime } from "./spacetime.js";
-import * as story from "./story.js";
 import { tabs } from "./tabs.js";
 import { Timebar } from "./timebar.js";
 import { Together } from "./together.js";
@@ -170,7 +170,6 @@ async function fault(text, token) {
   if (!player.run) return false;
   try {
     await player.fault(text, token);
-    byId("panel-ring").classList.add("started");
     await remember(true);
     struck();
     return true;
@@ -232,6 +231,7 @@ addEventListener("popstate", () => {
   const now = url.read(location);
   Object.assign(view.own, now.own);
   byId("undo").disabled = !history.state?.steps;
+  dare.end();
   shown.open(now.tab, false);
   // The ring stays as it is behind another tab, and where it is the same; a follower's, anyhow.
   if (now.tab !== "ring" || player.led || url.write(view) === url.write(now)) return;
@@ -274,6 +274,17 @@ const classroom = new Classroom({ bar: byId("class-bar"), button: byId("present"
 
 byId("share").addEventListener("click", () => copyLink("Link copied. It shows what you see."));
 
+byId("embed").addEventListener("click", async () => {
+  await remember();
+  const link = new URL(location.href);
+  link.searchParams.delete("run");
+  const code = `<iframe src="${link.href.replace(/&/g, "&amp;")}" title="A ring of tokens" width="100%" height="640" style="border:0"></iframe>`;
+  byId("embed-code").value = code;
+  setText(byId("embed-note"), ALONE ? "" : `Other sites may show this server only if it was started with --embed and their address. What make site builds below target/site/page may be put on any web server; the part after ${link.origin} stays the same.`);
+  byId("embed-dialog").showModal();
+  copyText(code, "Copied: paste it into your page.");
+});
+
 function copyLink(said) {
   remember();
   copyText(location.href, said);
@@ -297,6 +308,23 @@ byId("zoom-in").addEventListener("click", () => spacetime.scale(1.4));
 byId("zoom-out").addEventListener("click", () => spacetime.scale(1 / 1.4));
 byId("zoom-reset").addEventListener("click", () => spacetime.reset());
 
+// ---- the first screen
+
+const dare = new Dare({ box: byId("dare"), ghost: byId("ghost") }, ring);
+
+/** A ring that is well, for whoever wants to break it. */
+async function dareTo(step = false) {
+  if (player.led) await together.leave();
+  player.setSpeed(url.FIRST_SPEED);
+  if (await show({ settings: { ...url.FIRST, start: "spaced" } }, step)) dare.begin();
+}
+byId("brand").addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  shown.open("ring", false);
+  dareTo(true);
+});
+
 // ---- faults, files, colours, keys, tabs
 
 async function scrambleSelection() {
@@ -313,11 +341,10 @@ for (const button of all("[data-export]")) {
     player.pause();
     button.disabled = true;
     try {
-      save(await makeFile(button.dataset.export, player, { rounds, progress: (text) => setText(byId("export-progress"), text) }));
+      save(await makeFile(button.dataset.export, player, { rounds }));
     } catch (error) {
       complain(error);
     }
-    setText(byId("export-progress"), "");
     button.disabled = false;
   });
 }
@@ -344,6 +371,7 @@ const shown = tabs(view, {
     shown.open("ring", true);
     show({ settings: { ...url.FIRST, ...settings }, faults });
   },
+  leaveDare: () => dare.end(),
   leaveRing: () => player.pause(),
 });
 
@@ -388,12 +416,6 @@ if (opened.run) {
     open(opened);
   });
 } else {
-  const isNew = story.isNew(location);
-  open(opened).then(() => isNew && player.run && story.tell(byId("story"), player, () => {
-    player.setSpeed(url.FIRST_SPEED);
-    show({ settings: url.FIRST });
-  }, (name) => {
-    ring.marks.dress = name;
-    player.wake();
-  }));
+  if (isNew(location)) dareTo();
+  else open(opened);
 }

@@ -5,6 +5,7 @@ import { begin, sharp } from "./canvas.js";
 import { h, plural, setText, toast } from "./dom.js";
 import { modulo } from "./film.js";
 import { onPalette, palette } from "./palette.js";
+import { drawBead } from "./ring.js";
 import { RingScene } from "./scene.js";
 import { wholeNumber } from "./url.js";
 
@@ -92,7 +93,7 @@ export class NetworkScene {
 
   drawTokens(ctx, moment, at, size, colours) {
     const { walk } = this.walk;
-    const bead = Math.max(6, Math.min(12, size * 1.6));
+    const bead = Math.max(8, Math.min(12, size * 1.6));
     for (let k = moment.m - 1; k >= 0; k -= 1) {
       const position = Math.floor(moment.hop[k]) % walk.length;
       const share = modulo(moment.hop[k], 1);
@@ -100,13 +101,7 @@ export class NetworkScene {
       const [bx, by] = at(walk[(position + 1) % walk.length]);
       const x = ax + (bx - ax) * share;
       const y = ay + (by - ay) * share - moment.slot[k] * bead * 1.3;
-      ctx.beginPath();
-      ctx.arc(x, y, bead, 0, 2 * Math.PI);
-      ctx.fillStyle = colours.token[k % colours.token.length];
-      ctx.fill();
-      ctx.lineWidth = 2;
-      ctx.strokeStyle = moment.violated[k] ? colours.bad : colours.ground;
-      ctx.stroke();
+      drawBead(ctx, k, x, y, bead, colours, { rim: moment.violated[k] ? colours.bad : colours.ground });
     }
   }
 }

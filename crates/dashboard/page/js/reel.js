@@ -5,7 +5,7 @@ import { begin, sharp } from "./canvas.js";
 import { count, h, reducedMotion, setText } from "./dom.js";
 import { onPalette, palette } from "./palette.js";
 import { smallTransport } from "./scene.js";
-import { layout } from "./ring.js";
+import { drawBead, layout } from "./ring.js";
 
 const TURN = 2 * Math.PI;
 
@@ -19,6 +19,7 @@ class Reel {
     this.speed = speed;
     this.last = 0;
     this.ticking = false;
+    /** Is told which frame is on show. @type {(frame: number) => void} */ this.seen = () => {};
     this.canvas = h("canvas", { role: "img", "aria-label": label });
     this.line = h("p", { class: "verdict-line", role: "status" });
     this.transport = smallTransport({ toggle: () => this.toggle(), step: () => this.step(), restart: () => this.restart() });
@@ -96,6 +97,7 @@ class Reel {
     const next = this.frames[Math.min(index + 1, this.frames.length - 1)];
     this.picture(begin(this.box), now, next, phase, palette());
     this.transport.show(this.playing, this.clock(now));
+    this.seen(index);
   }
 }
 
@@ -167,13 +169,7 @@ export class ChainReel extends Reel {
         ctx.fillRect(px - (separation * step) / 2, y - bead * 1.2, separation * step, bead * 2.4);
         ctx.globalAlpha = then ? 1 : 1 - phase;
       }
-      ctx.beginPath();
-      ctx.arc(px, y - slot * bead * 1.9, bead, 0, TURN);
-      ctx.fillStyle = colours.token[token % colours.token.length];
-      ctx.fill();
-      ctx.lineWidth = 1.5;
-      ctx.strokeStyle = colours.ground;
-      ctx.stroke();
+      drawBead(ctx, token, px, y - slot * bead * 1.9, bead, colours);
       ctx.globalAlpha = 1;
     }
     const close = now.closest !== null && now.closest < separation;
@@ -225,7 +221,7 @@ export class AsynchronyReel extends Reel {
     });
     ctx.stroke();
     drawTokens(ctx, where, now, next, phase, colours, this.answer.promised);
-    drawNumber(ctx, where, now.closest, `promised ${this.answer.promised}`, now.closest < this.answer.promised ? colours.bad : colours.ink, colours);
+    drawNumber(ctx, where, now.closest, "closest now", now.closest < this.answer.promised ? colours.bad : colours.ink, colours);
     const fine = this.answer.closest >= this.answer.promised;
     this.line.className = `verdict-line ${fine ? "good" : "bad"}`;
     setText(this.line, `Set to ${this.answer.separation} apart, one round every ${this.answer.pace === 1 ? "tick" : `${this.answer.pace} ticks`}. Never closer than ${this.answer.closest} in true time; proved: never closer than ${this.answer.promised}.`);
@@ -260,13 +256,7 @@ function drawTokens(ctx, where, now, next, phase, colours, room) {
     ctx.stroke();
     ctx.globalAlpha = 1;
     const angle = where.angle(hop);
-    ctx.beginPath();
-    ctx.arc(x + radius * Math.cos(angle), y + radius * Math.sin(angle), where.bead, 0, TURN);
-    ctx.fillStyle = colours.token[token % colours.token.length];
-    ctx.fill();
-    ctx.lineWidth = 2;
-    ctx.strokeStyle = colours.ground;
-    ctx.stroke();
+    drawBead(ctx, token, x + radius * Math.cos(angle), y + radius * Math.sin(angle), where.bead, colours);
   });
 }
 

@@ -89,8 +89,9 @@ export function drawStill(ctx, where, delays, colours) {
   ctx.fillStyle = colours.muted;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
-  const labels = labelled(n);
   const inner = radius - (where.arcs ? where.arc + 13 : where.bar + 20);
+  // What the middle says needs the room.
+  const labels = inner < 80 ? [] : labelled(n);
   for (const process of labels) {
     const angle = where.angle(process);
     ctx.fillText(String(process), x + inner * Math.cos(angle), y + inner * Math.sin(angle));
@@ -173,10 +174,14 @@ export function drawMoving(ctx, where, moment, colours, marks = {}) {
   if (marks.cursor !== null && marks.cursor !== undefined) drawCursor(ctx, where, marks.cursor, colours);
 }
 
+/** Which token is the k-th, where there may be several of a name. */
+const namesOf = ({ names }) => (k) => names?.[k] ?? k;
+
 /** Half of d on either side: halos touch when tokens are d apart. */
 function drawHalos(ctx, where, moment, colours) {
   const { x, y, radius } = where;
   const { m, d, n, hop, slot, violated } = moment;
+  const name = namesOf(moment);
   if (!where.single && m > 400) return;
   ctx.lineWidth = where.halo;
   ctx.lineCap = "butt";
@@ -185,7 +190,7 @@ function drawHalos(ctx, where, moment, colours) {
     const share = Math.max(0, 1 - slot[k]);
     if (share === 0) continue;
     ctx.globalAlpha = (violated[k] ? 0.34 : 0.22) * share;
-    ctx.strokeStyle = violated[k] ? colours.bad : colours.token[k % colours.token.length];
+    ctx.strokeStyle = violated[k] ? colours.bad : colours.token[name(k) % colours.token.length];
     ctx.beginPath();
     ctx.arc(x, y, radius, where.angle(hop[k] - half), where.angle(hop[k] + half) - 1e-4);
     ctx.stroke();
@@ -225,8 +230,18 @@ function drawCounters(ctx, where, moment, colours) {
   ctx.stroke();
 }
 
-/** A token's letter, so that nobody has to tell colours apart. */
-function drawLetter(ctx, text, x, y, bead, colours) {
+/** A token: its colour, and its letter, so that nobody has to tell colours apart. */
+export function drawBead(ctx, token, x, y, bead, colours, { rim = colours.ground, dress = "" } = {}) {
+  ctx.beginPath();
+  ctx.arc(x, y, bead, 0, TURN);
+  ctx.fillStyle = colours.token[token % colours.token.length];
+  ctx.fill();
+  ctx.lineWidth = Math.min(2, bead * 0.22);
+  ctx.strokeStyle = rim;
+  ctx.stroke();
+  if (bead < SMALLEST_LETTERED) return;
+  if (dress) return drawSign(ctx, dress, x, y, bead, colours);
+  const text = letter(token);
   ctx.font = `700 ${Math.round(bead * (text.length > 1 ? 0.85 : 1.15))}px system-ui, sans-serif`;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
@@ -248,7 +263,7 @@ function drawSign(ctx, dress, x, y, bead, colours) {
 
 function drawBeads(ctx, where, moment, colours, lifted, dress) {
   const { m, slot } = moment;
-  const rim = Math.min(2, where.bead * 0.22);
+  const name = namesOf(moment);
   // Lower beads over higher ones, so that the next to leave is whole.
   const order = Array.from({ length: m }, (_, k) => k).sort((a, b) => slot[b] - slot[a]);
   const step = pileStep(where, moment);
@@ -256,15 +271,8 @@ function drawBeads(ctx, where, moment, colours, lifted, dress) {
     const away = lifted && lifted.token === k;
     const angle = where.angle(away ? lifted.hop : moment.hop[k]);
     const radius = where.radius + (away ? where.bead * 1.2 : slot[k] * step);
-    ctx.beginPath();
-    ctx.arc(where.x + radius * Math.cos(angle), where.y + radius * Math.sin(angle), where.bead * (away ? 1.2 : 1), 0, TURN);
-    ctx.fillStyle = colours.token[k % colours.token.length];
-    ctx.fill();
-    ctx.lineWidth = rim;
-    ctx.strokeStyle = moment.violated[k] ? colours.bad : colours.ground;
-    ctx.stroke();
-    if (where.bead >= SMALLEST_LETTERED && dress) drawSign(ctx, dress, where.x + radius * Math.cos(angle), where.y + radius * Math.sin(angle), where.bead, colours);
-    else if (where.bead >= SMALLEST_LETTERED) drawLetter(ctx, letter(k), where.x + radius * Math.cos(angle), where.y + radius * Math.sin(angle), where.bead, colours);
+    drawBead(ctx, name(k), where.x + radius * Math.cos(angle), where.y + radius * Math.sin(angle), where.bead * (away ? 1.2 : 1), colours,
+      { rim: moment.violated[k] ? colours.bad : colours.ground, dress });
   }
   if (step < where.bead * 1.2) labelPiles(ctx, where, moment, colours);
 }

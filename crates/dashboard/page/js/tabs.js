@@ -6,7 +6,7 @@ import { TABS } from "./url.js";
 
 /**
  * @param {import("./url.js").View} view
- * @param {{remember: (push?: boolean) => void, showOnRing: (settings: any) => void, leaveRing: () => void}} to
+ * @param {{remember: (push?: boolean) => void, showOnRing: (settings: any) => void, leaveRing: () => void, leaveDare: () => void}} to
  */
 export function tabs(view, to) {
   /** @type {Object<string, Promise<any>>} */
@@ -43,6 +43,7 @@ export function tabs(view, to) {
   /** Shows a tab; `push` makes it a step that the Back button undoes. */
   async function open(name, push) {
     const tab = TABS.includes(name) ? name : "ring";
+    if (push || tab !== "ring") to.leaveDare();
     if (tab !== current) {
       if (current === "ring") to.leaveRing();
       else (await loaded[current])?.leave?.();

@@ -7,7 +7,6 @@ import { wholeNumber } from "./url.js";
 export function transport(player) {
   const playPath = { true: "M6 5h4v14H6zM14 5h4v14h-4z", false: "M7 4.5v15l13-7.5z" };
   byId("play").addEventListener("click", () => player.toggle());
-  byId("centre-play").addEventListener("click", () => player.play());
   byId("back").addEventListener("click", () => player.step(-1));
   byId("forward").addEventListener("click", () => player.step(1));
   byId("restart").addEventListener("click", () => player.seek(0));
@@ -15,12 +14,7 @@ export function transport(player) {
   player.on("clock", () => {
     byId("play-path").setAttribute("d", playPath[String(player.playing)]);
     byId("play").setAttribute("aria-label", player.playing ? "Pause" : "Play");
-    byId("panel-ring").classList.toggle("playing", player.playing);
-    if (player.playing) byId("panel-ring").classList.add("started");
     showSpeed();
-  });
-  player.on("run", () => {
-    if (player.round === 0 && !player.playing && player.segments.length === 1) byId("panel-ring").classList.remove("started");
   });
 
   const roundField = byId("round");

@@ -6,10 +6,10 @@ import { count, h, measures, plural, setText } from "./dom.js";
 /** What each clause of legitimacy asks, in a few words (paper, section 5.3). */
 const CLAUSES = {
   "leg:0": "one token at a time, none resting",
-  "leg:1": "tokens more than C hops apart",
+  "leg:1": "tokens at least d hops apart",
   "leg:2": "a counter that runs belongs to the token that just went by",
   "leg:3": "a counter has run down before the next token arrives",
-  "leg:4": "a delay that just released a token counts from C",
+  "leg:4": "a delay that just released a token counts from d − 1",
   measured: "the ring size is measured right",
 };
 

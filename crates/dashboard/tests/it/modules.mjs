@@ -14,7 +14,6 @@ const { scale } = await module("timebar");
 const { Way } = await module("film");
 const { ticks } = await module("chart");
 const { axisNumber } = await module("spacetime");
-const { Gif } = await module("gif");
 
 const checks = {
   "a link says what it was made from"() {
@@ -84,22 +83,6 @@ const checks = {
     const released = [];
     way.releases(1, 9, (round, hop) => released.push([round, hop]));
     same(released.sort((a, b) => a[0] - b[0]), [[1, 6], [2, 7], [7, 8], [8, 9], [9, 10]]);
-  },
-  "a film keeps the colours that come late"() {
-    const side = 32;
-    const film = new Gif(side, side, 5);
-    // More greys and greens than there are places.
-    const first = Uint8ClampedArray.from({ length: side * side * 4 }, (_, i) => [i >> 4, 100 + (i >> 6), i >> 4, 255][i % 4]);
-    film.add(first);
-    const red = [200, 40, 30, 255];
-    const later = first.map((value, i) => (i < 400 ? red[i % 4] : value));
-    film.add(later);
-    const file = film.end();
-    const palette = Array.from({ length: 256 }, (_, i) => [...file.subarray(13 + 3 * i, 16 + 3 * i)]);
-    same(palette[film.before[0]], red.slice(0, 3));
-    // What was there stays what it was.
-    const at = film.before[side * side - 1];
-    ok(palette[at].every((value, i) => Math.abs(value - first[(side * side - 1) * 4 + i]) < 40), `${palette[at]}`);
   },
   "numbers beside space and time fit"() {
     same([0, 9999, 99999].map(axisNumber), ["0", "9999", "99\u202f999"]);

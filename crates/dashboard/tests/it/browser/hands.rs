@@ -47,6 +47,7 @@ pub(crate) fn a_dragged_token_is_a_fault_that_heals(browser: &mut Browser, base:
     page.click("#play")?;
     page.wait_for("headway.player.frame.legitimate && headway.player.round > 100")?;
     page.wait_for("document.querySelectorAll('#desiderata .holds').length === 5")?;
+    page.check("/^[A-E] moved \\d+ → \\d+, round 100×$/.test(document.querySelector('#faults li').textContent)")?;
     // Taking the fault back takes it out of the link, too.
     page.click("#faults button")?;
     page.wait_for(
@@ -184,6 +185,9 @@ pub(crate) fn everything_works_by_keys(browser: &mut Browser, base: &str) -> Don
             return Err(format!("no name or no visible focus: {parts:?}"));
         }
         seen.push(parts[0].as_str().unwrap_or_default().to_owned());
+    }
+    if !seen.iter().take(3).any(|id| id == "play") {
+        return Err(format!("Play is not among the first three: {seen:?}"));
     }
     for wanted in [
         "ring",

@@ -9,7 +9,7 @@ use super::tabs::fleet_of;
 
 type Done = Result<(), String>;
 
-const VIEWS: [(&str, &str); 7] = [
+const VIEWS: [(&str, &str); 8] = [
     ("ring", "/?start=random&t=6"),
     ("moving-block", "/?m=4&program=moving-block&t=90"),
     ("lessons", "/lessons?step=2"),
@@ -17,6 +17,7 @@ const VIEWS: [(&str, &str); 7] = [
     ("networks", "/networks"),
     ("fleet", "/fleet"),
     ("lesson-chain", "/lessons?step=1"),
+    ("lesson-dijkstra", "/lessons?step=11"),
 ];
 
 /// Dark or not, its name, and the ground that it has.
@@ -76,7 +77,7 @@ pub(crate) fn pictures_of_the_documents(browser: &mut Browser, base: &str) -> Do
             "dashboard-lesson",
             "/lessons?step=4",
             false,
-            "document.querySelector('.tries button:nth-child(2)[aria-pressed=true]') ? document.querySelector('.lesson-stage .verdict-line').textContent.startsWith('A jam') : void document.querySelector('.tries button:nth-child(2)').click()",
+            "document.querySelector('.tries') ? document.querySelector('.lesson-stage .verdict-line').textContent.startsWith('A jam') : void document.querySelector('.predict .quiet').click()",
         ),
         (
             "dashboard-dark",
@@ -181,7 +182,13 @@ pub(crate) fn large_rings_are_drawn(browser: &mut Browser, base: &str) -> Done {
 }
 
 /// What opens on top of a view, or is added to it: its name, where, how, and when it is there.
-const OPENED: [(&str, &str, &str, &str); 8] = [
+const OPENED: [(&str, &str, &str, &str); 9] = [
+    (
+        "embed",
+        "/",
+        "document.getElementById('embed').click()",
+        "document.getElementById('embed-dialog').open",
+    ),
     (
         "keys",
         "/",
@@ -292,14 +299,20 @@ pub(crate) fn axe_has_nothing_to_say(browser: &mut Browser, base: &str) -> Done 
         page.wait_for("document.querySelector('.rollouts progress')")?;
         look("watched fleet", &mut page, screen)?;
         page.close()?;
-        // The end of the story, where it is at once.
+        // The first screen, and what comes of it.
         let still = Screen {
             reduced_motion: true,
             ..screen
         };
         let mut page = Page::open_first(browser, base, still)?;
-        page.wait_for("document.querySelector('#story .choices:not([hidden]) button')")?;
-        look("story", &mut page, still)?;
+        page.wait_for("document.body.dataset.dare === '1'")?;
+        look("dare", &mut page, still)?;
+        page.key("x")?;
+        page.wait_for("document.body.dataset.dare === '2'")?;
+        page.key("j")?;
+        page.fill("#round", "100")?;
+        page.wait_for("document.body.dataset.dare === '3'")?;
+        look("dare met", &mut page, still)?;
         page.close()?;
     }
     // The check itself is checked: in an opened dialog, a picture without a name is found.

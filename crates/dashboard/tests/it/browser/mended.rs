@@ -1,5 +1,5 @@
-//! What was once broken or misleading on the page, each thing tried again; the first ten
-//! seconds, and the wall that nobody gets over.
+//! What was once broken or misleading on the page, each thing tried again; the first
+//! screen, and the wall that nobody gets over.
 
 use serde_json::json;
 
@@ -131,14 +131,15 @@ pub(crate) fn no_picture_of_other_numbers(browser: &mut Browser, base: &str) -> 
         json!({ "offline": false, "latency": 1500, "downloadThroughput": -1, "uploadThroughput": -1 }),
     )?;
     page.eval("headway.player.seek(1000000)")?;
-    page.wait_for("document.getElementById('ring-figure').classList.contains('waiting')")?;
-    page.wait_for("!document.getElementById('ring-figure').classList.contains('waiting')")?;
+    page.wait_for("document.querySelector('.ring-box').classList.contains('waiting')")?;
+    page.wait_for("!document.querySelector('.ring-box').classList.contains('waiting')")?;
     page.close()
 }
 
 pub(crate) fn beads_have_letters(browser: &mut Browser, base: &str) -> Done {
     let mut page = Page::open(browser, base, "/?start=spaced", DESKTOP)?;
-    let svg = "headway.makeFile('svg', headway.player, { rounds: 1, progress() {} }).then((file) => file.blob.text())";
+    let svg =
+        "headway.makeFile('svg', headway.player, { rounds: 1 }).then((file) => file.blob.text())";
     page.check(&format!(
         "{svg}.then((text) => ['A', 'B', 'C', 'D', 'E'].every((letter) => text.includes(`>${{letter}}</text>`)))"
     ))?;
@@ -250,7 +251,7 @@ pub(crate) fn back_is_undo(browser: &mut Browser, base: &str) -> Done {
             "(() => {{ const slider = document.getElementById('m-slide'); slider.value = {value}; slider.dispatchEvent(new Event('input', {{ bubbles: true }})); }})()"
         )
     };
-    for value in [300, 450, 900] {
+    for value in [2, 4, 7] {
         page.eval(&slide(value))?;
         page.wait_for("headway.player.run.tokens === Number(document.getElementById('m').value) && location.search.includes(`m=${headway.player.run.tokens}`)")?;
     }
@@ -292,16 +293,6 @@ pub(crate) fn long_waits_can_be_skipped(browser: &mut Browser, base: &str) -> Do
     page.close()
 }
 
-pub(crate) fn a_recording_knows_how_long_it_is(browser: &mut Browser, base: &str) -> Done {
-    let mut page = Page::open(browser, base, "/?speed=100", DESKTOP)?;
-    page.check(
-        "headway.makeFile('webm', headway.player, { rounds: 100, progress() {} }).then((file) => new Promise((done, fail) => { \
-         const video = document.createElement('video'); video.onloadedmetadata = () => done(Number.isFinite(video.duration) && video.duration > 1); \
-         video.onerror = () => fail(new Error('not a film')); video.src = URL.createObjectURL(file.blob); }))",
-    )?;
-    page.close()
-}
-
 pub(crate) fn nothing_moves_by_itself_when_asked(browser: &mut Browser, base: &str) -> Done {
     let still = Screen {
         reduced_motion: true,
@@ -320,60 +311,69 @@ pub(crate) fn nothing_moves_by_itself_when_asked(browser: &mut Browser, base: &s
     page.close()
 }
 
-pub(crate) fn the_first_ten_seconds_tell_a_story(browser: &mut Browser, base: &str) -> Done {
+/// The first screen: a ring that is well, and a dare; it unfolds as it is struck.
+pub(crate) fn the_first_screen_is_a_dare(browser: &mut Browser, base: &str) -> Done {
+    let seen = |parts: &str| {
+        format!(
+            "['.tabs > div', '.tools', '.controls', '.transport', '.side'].filter((part) => document.querySelector(part).getClientRects().length).join() === '{parts}'"
+        )
+    };
     let mut page = Page::open_first(browser, base, DESKTOP)?;
-    page.wait_for("!document.getElementById('story').hidden && document.getElementById('story').textContent.includes('piled them up')")?;
-    page.wait_for("headway.player.playing")?;
-    page.screenshot("story", false)?;
-    page.wait_for("headway.player.segments.length === 2")?;
-    page.wait_for(
-        "document.getElementById('story').textContent.includes('It repairs itself within 33 rounds')",
-    )?;
-    page.click("#story .choices button")?;
-    page.wait_for("document.querySelector('#story .likeness').textContent.includes('Buses')")?;
-    page.wait_for("headway.ring.marks.dress === 'buses' && headway.player.playing")?;
-    page.screenshot("story-end", false)?;
-    page.click("#story .primary")?;
-    page.check("headway.ring.marks.dress === undefined")?;
-    page.wait_for("document.getElementById('story').hidden && headway.player.segments.length === 1 && headway.player.round === 0 && location.pathname + location.search === '/'")?;
-    // Once is enough.
+    page.wait_for("document.querySelector('.dare-words').textContent === `You cannot break this for more than ${headway.player.segments[0].worst_legitimate_at} rounds.`")?;
+    page.wait_for("headway.player.playing && headway.player.frame.legitimate && !document.getElementById('ghost').hidden")?;
+    page.check(&seen(""))?;
+    page.screenshot("dare", false)?;
+    page.key("x")?;
+    page.wait_for("document.querySelector('.dare-words').textContent === 'Broken, for 33 rounds at most.' && document.getElementById('ghost').hidden")?;
+    page.check(&seen(".transport"))?;
+    page.wait_for("headway.player.frame.legitimate && /^Broken for \\d+ rounds/.test(document.querySelector('.dare-words').textContent)")?;
+    page.check(&seen(".transport,.side"))?;
+    // Only what hands did is a strike.
+    page.wait_for("document.querySelectorAll('#beat .dot').length === 1")?;
+    page.click("#dare [aria-pressed]")?;
+    page.wait_for("headway.ring.marks.dress === 'buses' && document.getElementById('dare').textContent.includes('Buses')")?;
+    page.screenshot("dare-end", false)?;
+    page.click("#dare .dare-line > button")?;
+    page.check(&seen(".tabs > div,.tools,.controls,.transport,.side"))?;
+    page.check("headway.ring.marks.dress === undefined && headway.player.playing")?;
+    // Once is enough, unless the logo is asked; whoever leaves early finds a ring that heals.
     page.go("/")?;
-    page.check("document.getElementById('story').hidden")?;
+    page.check("document.getElementById('dare').hidden")?;
+    page.click("#brand")?;
+    page.wait_for("!document.getElementById('dare').hidden && headway.player.frame.legitimate")?;
+    page.key("p")?;
+    page.wait_for("headway.player.segments.length === 2")?;
+    page.click("#dare .dare-line > button")?;
+    page.check("document.getElementById('dare').hidden && !headway.player.frame.legitimate")?;
+    page.wait_for("headway.player.frame.legitimate")?;
     page.close()
 }
 
-pub(crate) fn a_key_ends_the_story(browser: &mut Browser, base: &str) -> Done {
-    let mut page = Page::open_first(browser, base, DESKTOP)?;
-    page.wait_for("headway.player.playing")?;
-    page.key(",")?;
-    page.wait_for("document.getElementById('story').hidden && !headway.player.playing")?;
-    // What it did is nobody's strike.
-    page.wait_for("document.getElementById('beat-best').textContent.startsWith('No strike yet')")?;
-    page.close()?;
-    // Who asked for less motion reads the promise, and nothing moves.
-    let still = Screen {
-        reduced_motion: true,
-        ..DESKTOP
-    };
-    let mut page = Page::open_first(browser, base, still)?;
-    page.wait_for("document.getElementById('story').textContent.includes('repairs itself')")?;
-    page.check("!headway.player.playing && headway.player.round === 0")?;
-    page.close()?;
-    // On a phone the button lies over others, which are not tapped with it.
-    let mut page = Page::open_first(
-        browser,
-        base,
-        Screen {
+/// Nothing covers the ring, and who asked for less motion sees none.
+pub(crate) fn the_dare_fits_every_screen(browser: &mut Browser, base: &str) -> Done {
+    for (width, height) in [(390, 844), (640, 400), (844, 390)] {
+        let screen = Screen {
+            width,
+            height,
             reduced_motion: true,
             ..PHONE
-        },
-    )?;
-    page.wait_for("document.querySelector('#story .primary')")?;
-    page.tap("#story .primary")?;
-    page.wait_for("document.getElementById('story').hidden")?;
-    page.eval("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")?;
-    page.check("headway.player.run.settings.faults.length === 0")?;
-    page.close()
+        };
+        let mut page = Page::open_first(browser, base, screen)?;
+        page.wait_for("document.querySelector('.dare-words')?.textContent.includes('33')")?;
+        let whole = "(() => { const box = (part) => document.querySelector(part).getBoundingClientRect(); const [ring, dare, bar] = [box('#ring'), box('#dare'), box('.transport')]; \
+             const apart = ring.top >= dare.bottom || ring.left >= dare.right; return (ring.height >= 200 && apart && ring.bottom <= (bar.top || innerHeight)) || JSON.stringify([ring, dare, bar]); })()";
+        page.check(whole)?;
+        page.key("x")?;
+        page.wait_for("document.body.dataset.dare === '2'")?;
+        page.check(whole)?;
+        page.check("!headway.player.playing")?;
+        page.tap("#dare .dare-line > button")?;
+        page.wait_for("document.getElementById('dare').hidden && headway.player.frame.legitimate")?;
+        page.check("headway.player.run.settings.faults.length === 1")?;
+        page.close()
+            .map_err(|why| format!("{width}x{height}: {why}"))?;
+    }
+    Ok(())
 }
 
 pub(crate) fn every_strike_is_a_dot_before_the_wall(browser: &mut Browser, base: &str) -> Done {

@@ -71,7 +71,7 @@ journeys! {
         mended::links_tell_what_is_on_show
         mended::a_shared_run_survives_another_ring
         mended::back_is_undo
-        mended::a_key_ends_the_story
+        mended::the_first_screen_is_a_dare
         shared::the_program_is_beside_the_ring
         shared::a_class_follows_and_guesses
         shared::a_server_dies_under_a_shared_run;
@@ -87,9 +87,8 @@ journeys! {
         mended::keys_are_told_what_came_of_them
         mended::wrong_input_says_what_is_right
         mended::long_waits_can_be_skipped
-        mended::a_recording_knows_how_long_it_is
         mended::nothing_moves_by_itself_when_asked
-        mended::the_first_ten_seconds_tell_a_story
+        mended::the_dare_fits_every_screen
         mended::every_strike_is_a_dot_before_the_wall
         shared::codes_can_be_read
         shared::exercises_have_the_right_answers

@@ -49,7 +49,7 @@ pub(crate) struct Page<'a> {
 
 type Done<T = ()> = Result<T, String>;
 
-/// Runs before the page does: the story has been told.
+/// Runs before the page does: the dare has been seen.
 const BEFORE: &str = "try { localStorage.setItem('headway-story', 'told') } catch {}";
 
 impl<'a> Page<'a> {

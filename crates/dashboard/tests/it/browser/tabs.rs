@@ -26,9 +26,19 @@ fn drawn(panel: &str) -> String {
 
 pub(crate) fn lessons_are_walked_through(browser: &mut Browser, base: &str) -> Done {
     let mut page = Page::open(browser, base, "/lessons", DESKTOP)?;
-    for step in 1..=10 {
+    // What the answers say, and what the picture beside them says.
+    let said = |step: u32| match step {
+        2 => {
+            "/^(No: |You were right.)?(25)?$/.test(said) && shown.includes('Legitimate, 25 rounds')"
+        }
+        3 => "said === 'It takes half as long.' && answer.includes('48 rounds')",
+        8 => "said === '3' && shown.includes('proved: never closer than 3.')",
+        10 => "said === '2' && shown.includes('stay 2 apart')",
+        _ => "said.length > 0",
+    };
+    for step in 1..=11 {
         page.wait_for(&format!(
-            "document.querySelector('.lesson-text .step')?.textContent === 'Step {step} of 10'"
+            "document.querySelector('.lesson-text .step')?.textContent === 'Step {step} of 11'"
         ))?;
         page.wait_for(&drawn("lessons"))
             .map_err(|why| format!("step {step}: {why}"))?;
@@ -38,6 +48,19 @@ pub(crate) fn lessons_are_walked_through(browser: &mut Browser, base: &str) -> D
         page.wait_for(
             "document.querySelector('.lesson-stage .verdict-line').textContent.length > 10",
         )?;
+        // Nothing says what is asked before it is answered.
+        page.check("document.querySelectorAll('.predict button').length === 4 && document.querySelectorAll('.tries').length === 0 && [...document.querySelectorAll('.lesson-stage :is(.verdict-line, .reading)')].every((line) => getComputedStyle(line).visibility === 'hidden')")?;
+        if step == 2 {
+            // It plays, and the answer comes when it has been seen.
+            page.click(".predict button:nth-of-type(1)")?;
+            page.wait_for("document.querySelector('.answer b').textContent === 'You were right.'")?;
+            page.wait_for("document.querySelectorAll('.lesson-stage .listing li.lit').length > 1")?;
+        } else {
+            page.click(".predict .quiet")?;
+        }
+        page.wait_for(&format!("(() => {{ const said = document.querySelector('.answer b').textContent; const answer = document.querySelector('.answer').textContent; \
+             const shown = document.querySelector('.lesson-stage').textContent; return {}; }})()", said(step)))
+            .map_err(|why| format!("step {step}: {why}"))?;
         // Every state of the step can be tried, and runs.
         let tries = page
             .eval("document.querySelectorAll('.tries button').length")?
@@ -49,8 +72,18 @@ pub(crate) fn lessons_are_walked_through(browser: &mut Browser, base: &str) -> D
                 .map_err(|why| format!("step {step}, try {number}: {why}"))?;
         }
         page.screenshot(&format!("lesson-{step}"), false)?;
-        page.click(".lesson-nav .primary")?;
+        page.eval("document.activeElement.blur()")?;
+        if step < 11 {
+            page.key("ArrowRight")?;
+        }
     }
+    // Dijkstra's rings have their four tokens again, and too close; the delay ring has them apart.
+    page.key("Space")?;
+    page.wait_for("document.querySelector('.lesson-stage .mini .primary').getAttribute('aria-label') === 'Play'")?;
+    page.key("Space")?;
+    page.wait_for("(() => { const [rings, delays] = [...document.querySelectorAll('.pair .centre')]; return rings.textContent.endsWith('4 tokens') && rings.classList.contains('bad') && delays.classList.contains('good') \
+         && Number(document.querySelector('.mini-round').textContent.slice(6)) > 40; })()")?;
+    page.click(".lesson-nav .primary")?;
     // The last step leads to the ring.
     page.wait_for("location.pathname === '/' && !document.getElementById('panel-ring').hidden && headway.player.run.processes === 30")?;
     page.close()?;
@@ -64,6 +97,8 @@ pub(crate) fn lessons_are_walked_through(browser: &mut Browser, base: &str) -> D
     ];
     for (number, verdict) in tries.into_iter().take(pick(0, 4, 4)) {
         let mut page = Page::open(browser, base, "/lessons?step=5", DESKTOP)?;
+        page.wait_for("document.querySelector('.predict .quiet')")?;
+        page.click(".predict .quiet")?;
         page.wait_for("document.querySelectorAll('.tries button').length === 4")?;
         page.click(&format!(".tries button:nth-child({number})"))?;
         page.wait_for(&format!("document.querySelector('.lesson-stage .verdict-line').textContent.includes('{verdict}') && Number(document.querySelector('.mini-round').textContent.slice(6)) > 12"))

@@ -14,7 +14,7 @@ pub(crate) fn a_pile_spaces_itself(browser: &mut Browser, base: &str) -> Done {
     page.check("document.getElementById('verdict').textContent.startsWith('Not yet')")?;
     page.check("headway.player.moment().violated.every(Boolean)")?;
     page.screenshot("first-view", false)?;
-    page.click("#centre-play")?;
+    page.click("#play")?;
     // Tokens glide: at some moment one is between two processes.
     page.wait_for("headway.ring.moment.hop.some((hop) => hop % 1 > 0.05 && hop % 1 < 0.95)")?;
     page.wait_for("document.getElementById('centre-word').textContent === 'legitimate'")?;
