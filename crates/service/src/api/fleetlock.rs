@@ -74,12 +74,14 @@ pub(super) async fn pre_reboot(
     let Client { id, group } = client(&app, &method, &headers, &body)?;
     let wait = app.settings.borrow().fleetlock.wait;
     let began = Instant::now();
-    // Whoever finds no place is answered at once, and asks again.
+    // Whoever finds no place is answered at once, and asks again. A node that is late once does
+    // not end a long wait.
     let place = app.place();
     loop {
         let (group, id) = (group.clone(), id.clone());
         match app.ask(Request::Lock { group, id }).await {
-            Err(Refusal::NotYet) if place.is_ok() && began.elapsed() < wait => {}
+            Err(Refusal::NotYet | Refusal::NotAnswering)
+                if place.is_ok() && began.elapsed() < wait => {}
             reply => return Ok(reply?),
         }
         tokio::time::sleep(LOOK_EVERY.min(wait)).await;

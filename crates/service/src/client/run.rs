@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::ExitStatus;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::Signal;
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use thiserror::Error;
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::{ClientError, ask_for};
 use crate::supervise::Supervised;
@@ -105,7 +106,7 @@ pub fn run(
         let ended = match started {
             Ok(child) => {
                 let command = Supervised::new(child, own_group);
-                let over = permit.keep(socket, given);
+                let over = permit.keep(given, async || permit.extend(socket).await);
                 let ended = command.supervise(over, &mut signals, tell).await;
                 ended.map(|ended| code(ended.status)).map_err(failed)
             }
@@ -200,7 +201,7 @@ impl Permit {
     ///
     /// A node that has heard nothing for a whole lease gives the permit to somebody else at once.
     /// One that does not run keeps it, and the lease begins anew when it is back.
-    async fn keep(&self, socket: &Path, given: Instant) -> Duration {
+    async fn keep(&self, given: Instant, extend: impl AsyncFn() -> Extended) -> Duration {
         let lease = Duration::from_millis(self.lease_ms);
         let stop_timeout = Duration::from_millis(self.stop_timeout_ms);
         let until = given + Duration::from_millis(self.most_ms);
@@ -210,12 +211,12 @@ impl Permit {
         loop {
             let lapses = heard + lease - short;
             let asked = async {
-                tokio::time::sleep_until(next.into()).await;
+                sleep_until(next).await;
                 let asked = Instant::now();
-                let extended = tokio::time::timeout(pause, self.extend(socket)).await;
+                let extended = timeout(pause, extend()).await;
                 (asked, extended.unwrap_or(Extended::Unknown))
             };
-            match tokio::time::timeout_at(until.min(lapses).into(), asked).await {
+            match timeout_at(until.min(lapses), asked).await {
                 Err(_) if until <= lapses => return stop_timeout,
                 Err(_) => return short,
                 Ok((_, Extended::No)) => return stop_timeout,
@@ -261,3 +262,6 @@ fn code(status: ExitStatus) -> u8 {
     code.and_then(|code| u8::try_from(code).ok())
         .unwrap_or(u8::MAX)
 }
+
+#[cfg(test)]
+mod tests;

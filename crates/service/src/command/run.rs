@@ -192,8 +192,29 @@ mod tests {
         command
     }
 
-    fn ended(child: &mut Child) -> bool {
-        child.try_wait().expect("a child").is_some()
+    /// However a test ends, its processes end, with their groups.
+    struct Sleeper(Child);
+
+    impl Sleeper {
+        fn new(command: &mut Command) -> Sleeper {
+            Sleeper(command.spawn().expect("sleeps"))
+        }
+
+        fn id(&self) -> i32 {
+            self.0.id() as i32
+        }
+
+        fn ended(&mut self) -> bool {
+            self.0.try_wait().expect("a child").is_some()
+        }
+    }
+
+    impl Drop for Sleeper {
+        fn drop(&mut self) {
+            let _ = killpg(Pid::from_raw(self.id()), Signal::SIGKILL);
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
     }
 
     /// A number that no other test uses.
@@ -204,25 +225,19 @@ mod tests {
     #[test]
     fn a_process_that_was_never_noted_is_found_by_its_number_and_others_are_left_alone() {
         let run = run(number(1));
-        let mut ours = sleeper(run.id).spawn().expect("sleeps");
-        let mut other = sleeper(number(2)).spawn().expect("sleeps");
+        let mut ours = Sleeper::new(&mut sleeper(run.id));
+        let mut other = Sleeper::new(&mut sleeper(number(2)));
         // The same number in a session of its own: a server that the command started.
-        let mut escaped = Command::new("setsid")
-            .args(["sleep", "1000"])
-            .env(VARIABLE, run.id.to_string())
-            .spawn()
-            .expect("sleeps");
-        let own = escaped.id() as i32;
+        let mut escaped = Command::new("setsid");
+        escaped.args(["sleep", "1000"]);
+        let mut escaped = Sleeper::new(escaped.env(VARIABLE, run.id.to_string()));
+        let own = escaped.id();
         while Stat::of(own).is_some_and(|stat| stat.session != own) {
             std::thread::sleep(Duration::from_millis(1));
         }
         run.end();
-        assert!(ended(&mut ours));
-        assert!(!ended(&mut other) && !ended(&mut escaped));
-        for mut child in [other, escaped] {
-            child.kill().expect("killed");
-            child.wait().expect("ended");
-        }
+        assert!(ours.ended());
+        assert!(!other.ended() && !escaped.ended());
     }
 
     /// When the notes cannot be read, nobody knows what may live on.
@@ -233,24 +248,20 @@ mod tests {
             let command = command.args(["sleep", "1000"]);
             let node = format!("{node}-{}", std::process::id());
             command.env("HEADWAY_NODE", node).env("HEADWAY_RING", ring);
-            command.spawn().expect("sleeps")
+            Sleeper::new(command)
         };
         let mut ours = named("escaped", "r");
         let mut others = [named("escaped", "s"), named("other", "r")];
-        let in_its_own = |child: &Child| {
-            let own = child.id() as i32;
+        let in_its_own = |sleeper: &Sleeper| {
+            let own = sleeper.id();
             Stat::of(own).is_some_and(|stat| stat.session == own)
         };
         while !others.iter().chain([&ours]).all(in_its_own) {
             std::thread::sleep(Duration::from_millis(1));
         }
         end_all(&format!("escaped-{}", std::process::id()), "r");
-        assert!(ended(&mut ours));
-        assert!(!others.iter_mut().any(ended));
-        for mut child in others {
-            child.kill().expect("killed");
-            child.wait().expect("ended");
-        }
+        assert!(ours.ended());
+        assert!(!others.iter_mut().any(Sleeper::ended));
     }
 
     /// Some processes do not end even on SIGKILL, or are somebody else's.
@@ -268,13 +279,10 @@ mod tests {
     #[test]
     fn a_group_whose_first_process_has_gone_is_ended_and_a_reused_number_is_not() {
         // Without the variable: only the noted process tells.
-        let mut shell = Command::new("sh")
-            .args(["-c", "sleep 1000 & exec sleep 1000"])
-            .env_clear()
-            .process_group(0)
-            .spawn()
-            .expect("sleeps");
-        let group = shell.id() as i32;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 1000 & exec sleep 1000"]);
+        let mut shell = Sleeper::new(shell.env_clear().process_group(0));
+        let group = shell.id();
         let alive = || {
             processes()
                 .filter(|&process| {
@@ -292,8 +300,8 @@ mod tests {
         let start = started(group);
         noted(start + 1).end();
         assert_eq!(alive(), 2, "another one's number");
-        shell.kill().expect("killed");
-        shell.wait().expect("ended");
+        shell.0.kill().expect("killed");
+        shell.0.wait().expect("ended");
         assert_eq!(alive(), 1, "its child lives on");
         noted(start).end();
         assert_eq!(alive(), 0);

@@ -116,7 +116,7 @@ fn a_command_is_killed_in_time_though_the_rest_of_the_program_stands_still() {
     let mut settings = settings(folder.path());
     let began = folder.path().join("began");
     let script = format!(
-        "trap '' TERM; echo $$ >{}; sleep 1000 & wait; wait",
+        "trap '' TERM; echo $$ >{0}; while test -e {0}; do sleep 0.1; done",
         began.display()
     );
     settings.command.run = Some(["sh", "-c", &script].map(Into::into).to_vec());

@@ -12,7 +12,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg};
@@ -193,6 +193,29 @@ pub(crate) fn visits(seen: &[Seen], ring: &[String], token: u32) -> (usize, usiz
         *counts.iter().min().unwrap_or(&0),
         *counts.iter().max().unwrap_or(&0),
     )
+}
+
+/// A command that runs, in a process group of its own, which ends with it.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Running {
+    pub(crate) fn new(command: &mut Command) -> Running {
+        Running(command.process_group(0).spawn().expect("it runs"))
+    }
+
+    /// Its first process is killed; what that has started lives on.
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().expect("killed");
+        self.0.wait().expect("it ends");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let group = nix::unistd::Pid::from_raw(self.0.id() as i32);
+        let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        let _ = self.0.wait();
+    }
 }
 
 /// A command as a node would run it, for tests of the observer.

@@ -318,7 +318,12 @@ fn is_test(name: &str, sources: &str) -> bool {
     sources.match_indices(&test).any(|(at, _)| {
         let before = sources[..at].trim_end().trim_end_matches("async");
         let before = before.trim_end().trim_end_matches(IGNORED).trim_end();
-        before.ends_with("#[test]") || before.ends_with("#[tokio::test]")
+        let test = [
+            "#[test]",
+            "#[tokio::test]",
+            "#[tokio::test(start_paused = true)]",
+        ];
+        test.iter().any(|test| before.ends_with(test))
     })
 }
 

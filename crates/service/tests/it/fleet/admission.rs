@@ -151,7 +151,7 @@ fn strangers_change_nothing_over_http() {
         "POST",
         "/v1/permits",
         &[json],
-        "{\"wait_ms\": 5000}",
+        "{\"wait_ms\": 60000}",
     );
     assert_eq!(status, 200, "{text}");
     let permit: Value = serde_json::from_str(&text).expect("JSON");

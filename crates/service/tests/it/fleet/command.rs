@@ -57,11 +57,9 @@ fn its_environment_is_its_own() {
     fleet.until("b's has failed", || {
         fleet.log(1).contains("the command has failed")
     });
-    let log = fleet.log(1);
-    assert!(
-        log.contains("status=7") && log.contains("to the log") && log.contains("worse"),
-        "{log}"
-    );
+    for said in ["status=7", "to the log", "worse"] {
+        fleet.until(said, || fleet.log(1).contains(said));
+    }
     assert!(fleet.metric(1, "headway_command_failures_total") >= 1.0);
 }
 
@@ -89,7 +87,10 @@ fn one_that_hangs_is_ended_with_all_its_children_and_the_ring_goes_on() {
             && fleet.log(0).contains("SIGKILL to the command")
     );
     assert!(fleet.metric(0, "headway_command_failures_total") >= 2.0);
-    assert!(fleet.observed().iter().any(|seen| seen.node == "b"));
+    // On a slow machine its permit may be over before it has said so.
+    fleet.until("b's has run", || {
+        fleet.observed().iter().any(|seen| seen.node == "b")
+    });
 }
 
 /// The command looks whether it was announced, and then kills its node.
@@ -148,9 +149,6 @@ fn a_command_is_announced_before_it_begins_and_found_though_its_process_was_not_
 fn a_node_that_hands_on_ends_its_command_passes_the_token_and_says_zero() {
     let mut fleet = fleet("echo $$ $HEADWAY_NODE >> FOLDER/pids; sleep 100", "");
     fleet.node = "hand_on = true\n".into();
-    fleet.timing = fleet
-        .timing
-        .replace("max_hold = \"3s\"", "max_hold = \"100s\"");
     fleet.start_all();
     fleet.until("it runs", || !lines(&fleet.path("pids")).is_empty());
     let line = lines(&fleet.path("pids"))[0].clone();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 
-use crate::harness::{Fleet, http};
+use crate::harness::{Fleet, LONG, TOKEN, http, http_as};
 
 /// The watchdog's time; the node is to feed it three times as often.
 const WATCHDOG: Duration = Duration::from_millis(300);
@@ -41,7 +41,7 @@ impl Manager {
     /// The next message that is not for the watchdog.
     fn news(&self, what: &str) -> Vec<String> {
         let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(60) {
+        while began.elapsed() < LONG {
             match self.next() {
                 Some(lines) if lines != ["WATCHDOG=1"] => return lines,
                 _ => {}
@@ -60,7 +60,7 @@ impl Manager {
         let began = Instant::now();
         while fed < 5 {
             fed += usize::from(self.next().is_some_and(|lines| lines == ["WATCHDOG=1"]));
-            assert!(began.elapsed() < Duration::from_secs(60), "fed {fed} times");
+            assert!(began.elapsed() < LONG, "fed {fed} times");
         }
     }
 }
@@ -84,6 +84,8 @@ fn ready_reloading_stopping_and_the_watchdog_in_between() {
     assert_eq!(http(&fleet.http(0), "GET", "/healthz", &[], "").0, 200);
     // Its neighbours are not there, which is not its fault.
     fleet.until("it misses them", || {
+        // Who is not listened to for long has to wait.
+        manager.drain();
         fleet.status(0)["silent"].as_array().map(Vec::len) == Some(2)
     });
     manager.drain();
@@ -131,16 +133,25 @@ fn a_protocol_that_is_stuck_does_not_feed_the_watchdog() {
     let pipe = fleet.path("state-a/notes.new");
     let _ = std::fs::remove_file(&pipe);
     nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+    // Told to a client, it has to be written down.
+    let address = fleet.http(0);
+    let token = format!("Bearer {TOKEN}");
+    let headers = [
+        ("host", &*address),
+        ("authorization", &*token),
+        ("fleet-lock-protocol", "true"),
+    ];
     let body = r#"{"client_params":{"id":"x","group":"default"}}"#;
-    let headers = [("fleet-lock-protocol", "true")];
-    let (status, text) = http(&fleet.http(0), "POST", "/v1/pre-reboot", &headers, body);
+    let (status, text) = http_as(&address, "POST", "/v1/pre-reboot", &headers, body);
     assert_eq!(status, 503, "the protocol does not answer");
     assert!(text.contains("\"kind\":\"unavailable\""), "{text}");
-    manager.drain();
-    // It waits for the protocol for longer than several of these times.
-    let (status, _) = http(&fleet.http(0), "GET", "/healthz", &[], "");
-    assert_eq!(status, 503, "but the node does");
-    assert_eq!(manager.drain(), Vec::<Vec<String>>::new());
+    fleet.until("the watchdog is not fed, and the node answers", || {
+        manager.drain();
+        // It waits for the protocol for longer than several of these times.
+        let (status, _) = http_as(&address, "GET", "/healthz", &headers, "");
+        assert_eq!(status, 503, "it is stuck");
+        manager.drain().is_empty()
+    });
     // Somebody reads: it goes on, and says so.
     let reader = std::fs::File::open(&pipe).unwrap();
     manager.is_fed();
