@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use crate::config::{Settings, When};
 use crate::identity::Identities;
+use crate::join;
+use crate::membership::invite::Invitation;
 use crate::membership::roster::Roster;
 use crate::membership::{Membership, control};
 use crate::metrics::Counts;
@@ -71,8 +73,8 @@ pub struct Agent {
     doubts: Alarms,
     /// What could not be kept.
     unkept: BTreeMap<Stored, String>,
-    /// What the notes were made from: changes of permits, and how many nodes leave.
-    noted: Option<(u64, usize)>,
+    /// What the notes were made from: changes of permits, how many nodes leave, who is invited.
+    noted: Option<(u64, usize, Vec<Invitation>)>,
     /// Since 1970, when its own time began, as the clock said then; and as it says now.
     epoch: Duration,
     clock: Duration,
@@ -106,7 +108,7 @@ impl Agent {
             true => Err(()),
             false => Ok(kept.roster.as_deref()),
         };
-        let membership = Membership::new(
+        let mut membership = Membership::new(
             now,
             Arc::clone(&settings),
             identities,
@@ -115,6 +117,7 @@ impl Agent {
             wire,
             (random, epoch),
         );
+        membership.set_invitations(kept.notes.invitations);
         let rules = rules(&settings, membership.roster());
         let mut agent = Agent {
             position: Position::new(now, random),
@@ -166,6 +169,9 @@ impl Agent {
     pub fn handle_datagram(&mut self, now: Duration, datagram: &[u8]) {
         if control::is_control(datagram) {
             self.membership.handle_datagram(now, datagram);
+        } else if join::is_join(datagram) {
+            let can_note = !self.unkept.contains_key(&Stored::Notes);
+            self.membership.handle_join(now, datagram, can_note);
         } else if !self.position.handle_datagram(now, datagram) {
             self.rejections.add(now, Reason::NoRing, 1);
         }
@@ -338,17 +344,27 @@ impl Agent {
     }
 
     fn note(&mut self) {
-        let state = (self.permits.changes(), self.membership.leaving().len());
-        if self.noted == Some(state) {
+        let invitations = self.membership.invitations();
+        let known = self
+            .noted
+            .as_ref()
+            .is_some_and(|(changes, leaving, invited)| {
+                let leaves = self.membership.leaving().len();
+                (*changes, *leaving, &invited[..]) == (self.permits.changes(), leaves, invitations)
+            });
+        if known {
             return;
         }
-        self.noted = Some(state);
+        let invitations = invitations.to_vec();
+        let leaves = self.membership.leaving().len();
+        self.noted = Some((self.permits.changes(), leaves, invitations.clone()));
         let leaving = self.membership.leaving().clone();
         self.effects.push_back(Effect::KeepNotes(Notes {
             permits: self.permits.ledger(),
             leaving: leaving.into_iter().collect(),
             run: self.permits.run(),
             fence: self.fence.max(self.position.fence()),
+            invitations,
         }));
     }
 

@@ -202,6 +202,15 @@ impl NodeKey {
     pub fn bytes(&self) -> [u8; 64] {
         join(self.halves())
     }
+
+    /// From its bytes, whether they can be one or not.
+    pub(crate) fn from_bytes(bytes: &[u8; 64]) -> NodeKey {
+        let [exchange, signer] = split(bytes);
+        NodeKey {
+            exchange,
+            signer: SignerKey(signer),
+        }
+    }
 }
 
 fn join(halves: [[u8; 32]; 2]) -> [u8; 64] {
@@ -212,16 +221,22 @@ fn split(bytes: &[u8; 64]) -> [[u8; 32]; 2] {
     [0, 32].map(|at| std::array::from_fn(|byte| bytes[at + byte]))
 }
 
-fn write(prefix: &str, bytes: &[u8]) -> String {
+/// Bytes as text, with what shows that none was mistyped.
+pub(crate) fn write(prefix: &str, bytes: &[u8]) -> String {
     let sum = Sha256::digest([prefix.as_bytes(), bytes].concat());
     let text = URL_SAFE_NO_PAD.encode([bytes, &sum[..SUM_BYTES]].concat());
     format!("{prefix}{text}")
 }
 
-fn read<const N: usize>(prefix: &str, text: &str) -> Option<[u8; N]> {
-    let bytes = URL_SAFE_NO_PAD.decode(text.strip_prefix(prefix)?).ok()?;
-    let (key, _) = bytes.split_first_chunk()?;
-    (write(prefix, key) == text).then_some(*key)
+/// The bytes of such a text.
+pub(crate) fn read(prefix: &str, text: &str) -> Option<Vec<u8>> {
+    let mut bytes = URL_SAFE_NO_PAD.decode(text.strip_prefix(prefix)?).ok()?;
+    bytes.truncate(bytes.len().checked_sub(SUM_BYTES)?);
+    (write(prefix, &bytes) == text).then_some(bytes)
+}
+
+fn read_key<const N: usize>(prefix: &str, text: &str) -> Option<[u8; N]> {
+    read(prefix, text)?.try_into().ok()
 }
 
 fn is_point(key: &[u8; 32]) -> bool {
@@ -233,11 +248,9 @@ impl FromStr for NodeKey {
 
     fn from_str(text: &str) -> Result<NodeKey, NoKey> {
         let no = || NoKey::Node(text.to_owned());
-        let [exchange, signer] = split(&read(NODE, text).ok_or_else(no)?);
-        Ok(NodeKey {
-            exchange,
-            signer: SignerKey(signer),
-        })
+        read_key(NODE, text)
+            .map(|bytes| NodeKey::from_bytes(&bytes))
+            .ok_or_else(no)
     }
 }
 
@@ -245,7 +258,7 @@ impl FromStr for SignerKey {
     type Err = NoKey;
 
     fn from_str(text: &str) -> Result<SignerKey, NoKey> {
-        let key = read(OPERATOR, text).filter(is_point);
+        let key = read_key(OPERATOR, text).filter(is_point);
         key.map(SignerKey)
             .ok_or_else(|| NoKey::Operator(text.to_owned()))
     }

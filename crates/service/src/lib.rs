@@ -8,6 +8,7 @@ mod clock;
 mod command;
 pub mod config;
 pub mod identity;
+pub mod join;
 mod log;
 pub mod members;
 mod membership;

@@ -48,6 +48,7 @@ pub mod control;
 pub mod decision;
 mod effect;
 pub(crate) mod exchange;
+pub(crate) mod invite;
 pub(crate) mod keyring;
 mod news;
 mod peers;
@@ -111,6 +112,7 @@ pub(crate) struct Membership {
     poll_again: Duration,
     silent_since: BTreeMap<String, Duration>,
     reports: Reports,
+    invitations: Vec<invite::Invitation>,
     next_offer: Duration,
     rotation: usize,
     outbox: VecDeque<(String, Message)>,
@@ -188,6 +190,7 @@ impl Membership {
             poll_again: now,
             silent_since: BTreeMap::new(),
             reports: Reports::default(),
+            invitations: Vec::new(),
             next_offer: now,
             rotation: 0,
             outbox: VecDeque::new(),
@@ -278,6 +281,7 @@ impl Membership {
         }
         self.pass_on();
         self.follow_exchange(now);
+        self.admit(now, name);
     }
 
     /// Somebody wants one more member.

@@ -16,6 +16,7 @@ use crate::agent::Status;
 use crate::config::Settings;
 use crate::identity::{Identity, SignerKey};
 use crate::membership::Word;
+use crate::membership::invite::InvitationView;
 use crate::membership::roster::{Member, Roster, RosterError};
 use crate::permits::{Grant, Holder, Outcome};
 use crate::rollouts::view::RolloutView;
@@ -118,6 +119,12 @@ pub enum Request {
         result: Result<(), String>,
         took: Duration,
     },
+    /// Somebody wants a token that lets one machine in, for as long.
+    Invite { lasts: Duration },
+    /// What has become of all tokens.
+    Invitations,
+    /// One lets nobody in any more.
+    Revoke { id: String },
     /// New settings.
     Reload(Box<Settings>),
     /// The node is to stop.
@@ -156,6 +163,11 @@ pub enum Answer {
     Unsigned(String),
     /// What is known of rollouts, the latest first.
     Rollouts(Vec<RolloutView>),
+    /// A token, and what it is revoked by.
+    #[expect(missing_docs, reason = "the fields say what they are")]
+    Invited { id: String, token: String },
+    /// What has become of all of them.
+    Invitations(Vec<InvitationView>),
 }
 
 /// A roster that was decided upon.
@@ -264,6 +276,17 @@ pub enum Refusal {
          machine, as docs/operators/voters.md says"
     )]
     Alone,
+    /// Nobody was invited by it.
+    #[error(
+        "there is no such invitation here: `headway node invite --made` has those of this node"
+    )]
+    NoInvitation,
+    /// It is too late to revoke.
+    #[error("{0} has joined by it already: `headway node remove {0}`")]
+    Joined(String),
+    /// More than anybody uses.
+    #[error("too many invitations are open: revoke some, or wait until they have expired")]
+    TooManyInvitations,
     /// A key that could not be kept.
     #[error("{0}")]
     Unkept(String),

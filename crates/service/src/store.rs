@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::command::Run;
+use crate::membership::invite::Invitation;
 use crate::permits::Ledger;
 use place::{HEAD_BYTES, latest, this_boot, write_place};
 use sealed::{create, sync_folder};
@@ -128,6 +129,9 @@ pub struct Notes {
     pub run: Option<Run>,
     /// No token had a larger fencing number here.
     pub fence: u64,
+    /// Whom this node lets in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invitations: Vec<Invitation>,
 }
 
 /// The notes as they are in their file. The number grows with every change.

@@ -16,6 +16,7 @@ use crate::flags::{TextOrJson, duration};
 use crate::report::{count, print};
 
 mod configuration;
+mod join;
 mod keys;
 pub(crate) mod members;
 mod set;
@@ -32,6 +33,8 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
     args_conflicts_with_subcommands = true,
     after_help = "\
 Examples:
+  headway node create web                       the first machine of a ring
+  headway node join hwj1…                       every other one: the line that a member prints
   headway node identity /var/lib/headway/identity   this machine's public key
   headway node init node.toml                   a commented example
   headway node check-config --config node.toml  validates and explains it
@@ -55,6 +58,12 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Begin a ring on its first machine, and print the line that lets the next one in
+    Create(join::CreateArgs),
+    /// Join a ring by a token that a member has printed
+    Join(join::JoinArgs),
+    /// Print the line that lets one more machine in
+    Invite(join::InviteArgs),
     /// Write a commented example file, with members if they are given
     Init(InitArgs),
     /// Print this machine's public key; its secrets are made if there are none yet
@@ -202,6 +211,9 @@ struct RemoveArgs {
 pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     match &args.command {
         None => serve(&args.given),
+        Some(Command::Create(args)) => join::create(args),
+        Some(Command::Join(args)) => join::join(args),
+        Some(Command::Invite(args)) => join::invite(args),
         Some(Command::Init(args)) => init(args),
         Some(Command::CheckConfig(args)) => check(args),
         Some(Command::Status(args)) => {

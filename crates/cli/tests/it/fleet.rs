@@ -30,7 +30,7 @@ impl Drop for Ring {
 
 impl Ring {
     /// So many nodes, which do not run yet.
-    fn new(nodes: usize) -> Ring {
+    pub(crate) fn new(nodes: usize) -> Ring {
         static RINGS: AtomicUsize = AtomicUsize::new(0);
         Ring {
             folder: folder(),
@@ -115,7 +115,7 @@ impl Ring {
         self.start_by(at, &["--config", &format!("{at}.toml")], &[]);
     }
 
-    fn start_by(&mut self, at: usize, flags: &[&str], variables: &[(&str, &str)]) {
+    pub(crate) fn start_by(&mut self, at: usize, flags: &[&str], variables: &[(&str, &str)]) {
         let log = self.path().join(format!("{at}.log"));
         let log = std::fs::File::options().append(true).create(true).open(log);
         let mut command = Command::new(program());

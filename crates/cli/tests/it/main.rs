@@ -7,6 +7,7 @@ mod fleet;
 mod guides;
 mod help;
 mod interrupt;
+mod join;
 mod members;
 mod messages;
 mod mistakes;

@@ -50,6 +50,11 @@ pub(crate) enum Alarm {
     /// The tokens do not fit the roster.
     #[error("membership {version} cannot run: {error}")]
     NoPlan { version: u64, error: PlanError },
+    /// Nobody else has joined yet.
+    #[error(
+        "the only member so far: `headway node invite` prints the line that lets another machine in"
+    )]
+    Alone,
     /// The node cannot take its place.
     #[error(transparent)]
     NoPlace(ConfigError),

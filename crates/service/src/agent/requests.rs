@@ -135,6 +135,9 @@ impl Agent {
             Request::StartRollout(wanted) => self.start_rollout(now, wanted),
             Request::OrderRollout { name, ask } => self.order_rollout(now, &name, ask),
             Request::Rollouts => Ok(self.rollout_views(now)),
+            Request::Invite { lasts } => self.membership.invite(now, lasts),
+            Request::Invitations => Ok(self.membership.invited(now)),
+            Request::Revoke { id } => self.membership.revoke(now, &id),
             Request::Reload(settings) => {
                 self.reload(now, *settings);
                 return None;

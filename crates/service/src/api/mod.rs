@@ -12,7 +12,7 @@
 //! | `POST /v1/command` | the command runs at the next permit |
 //! | `POST /v1/pre-reboot`, `POST /v1/steady-state` | FleetLock |
 //! | `GET /healthz`, `GET /readyz`, `GET /metrics` | for machines that watch |
-//! | `GET /v1/membership`, `POST /v1/members`, `PATCH /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `PATCH /v1/ring-settings`, `POST /v1/recover`, `POST /v1/rotate-key`, `POST /v1/recovery-key` | the ring; changes on the socket only |
+//! | `GET /v1/membership`, `POST /v1/members`, `PATCH /v1/members`, `DELETE /v1/members/NAME` (`?gone=true`), `PATCH /v1/ring-settings`, `POST /v1/recover`, `POST /v1/rotate-key`, `POST /v1/recovery-key`, `GET` and `POST /v1/invitations`, `DELETE /v1/invitations/ID` | the ring; changes on the socket only |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,6 +115,8 @@ fn local_routes(app: Arc<App>) -> Router {
         .route("/v1/recover", post(recover))
         .route("/v1/rotate-key", post(rotate))
         .route("/v1/recovery-key", post(rotate_operator))
+        .route("/v1/invitations", get(invitations).post(invite))
+        .route("/v1/invitations/{id}", delete(revoke))
         .route("/v1/command", post(ask_command))
         .route("/v1/rollouts", post(rollouts::start))
         .route("/v1/rollouts/{name}/{what}", post(rollouts::order))
@@ -154,7 +156,7 @@ impl IntoResponse for Refusal {
             }
             Refusal::Full => StatusCode::TOO_MANY_REQUESTS,
             Refusal::Undecided(_) => StatusCode::GATEWAY_TIMEOUT,
-            Refusal::NoPermit | Refusal::NoRoster => StatusCode::NOT_FOUND,
+            Refusal::NoPermit | Refusal::NoRoster | Refusal::NoInvitation => StatusCode::NOT_FOUND,
             _ => StatusCode::CONFLICT,
         };
         problem(status, self.to_string())
@@ -192,6 +194,8 @@ impl IntoResponse for Answer {
             Answer::Status(status) => return Json(status).into_response(),
             Answer::Roster(roster) => return Json(roster).into_response(),
             Answer::Rollouts(rollouts) => json!({ "rollouts": rollouts }),
+            Answer::Invited { id, token } => json!({ "id": id, "token": token }),
+            Answer::Invitations(all) => json!({ "invitations": all }),
         };
         Json(body).into_response()
     }
@@ -256,6 +260,26 @@ async fn add(State(app): Shared, Body(added): Body<Added>) -> Reply {
         force: added.force,
     };
     app.ask_for(request, PATIENCE + window + PROPOSE_FOR).await
+}
+
+/// A token for one machine.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Invited {
+    lasts_s: u64,
+}
+
+async fn invite(State(app): Shared, Body(Invited { lasts_s }): Body<Invited>) -> Reply {
+    let lasts = Duration::from_secs(lasts_s);
+    app.ask(Request::Invite { lasts }).await
+}
+
+async fn invitations(State(app): Shared) -> Reply {
+    app.ask(Request::Invitations).await
+}
+
+async fn revoke(State(app): Shared, Said(Path(id)): Said<Path<String>>) -> Reply {
+    app.ask(Request::Revoke { id }).await
 }
 
 /// How a member is removed.

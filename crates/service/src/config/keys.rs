@@ -130,6 +130,17 @@ settings! {
 
 /// The commented file to begin with, as `headway node init` writes it.
 pub fn example() -> String {
+    let members = [("a", 1), ("b", 2), ("c", 3)].map(|(name, host)| {
+        format!(
+            "[[ring.members]]\nname = \"{name}\"\naddress = \"192.0.2.{host}:7400\"\n\
+             key = \"hw1…\"\n"
+        )
+    });
+    file_with(&[], &members.concat())
+}
+
+/// The same file with these values, in TOML, by key, and these members.
+pub fn file_with(values: &[(&str, String)], members: &str) -> String {
     let mut text = String::from(
         "# A node of a Headway ring.\n\
          #\n\
@@ -144,15 +155,15 @@ pub fn example() -> String {
         }
         text.push_str(&format!("[{}]\n", section.name));
         for key in section.keys.iter().filter(|key| key.path != "ring.members") {
+            let given = values.iter().find(|(path, _)| *path == key.path);
             let hash = match key.presence {
                 Presence::Required | Presence::Shown => "",
+                Presence::Default | Presence::Optional if given.is_some() => "",
                 Presence::Default | Presence::Optional => "# ",
             };
             let (_, name) = key.names();
-            text.push_str(&format!(
-                "# {}.\n{hash}{name} = {}\n",
-                key.help, key.example
-            ));
+            let value = given.map_or(key.example, |(_, value)| value);
+            text.push_str(&format!("# {}.\n{hash}{name} = {value}\n", key.help));
         }
         if section.name == "ring" {
             text.push_str(
@@ -160,12 +171,7 @@ pub fn example() -> String {
                  # `headway node add` and `remove` change them on any node, and that spreads. A key\n\
                  # is what `headway node identity` prints on that machine.\n",
             );
-            for (name, host) in [("a", 1), ("b", 2), ("c", 3)] {
-                text.push_str(&format!(
-                    "[[ring.members]]\nname = \"{name}\"\naddress = \"192.0.2.{host}:7400\"\n\
-                     key = \"hw1…\"\n"
-                ));
-            }
+            text.push_str(members);
         }
     }
     text

@@ -22,7 +22,7 @@ pub use former::{FORMER, former};
 pub use key::Key;
 pub use keys::{
     ApiSettings, CommandSettings, FleetlockSettings, LogSettings, MembershipSettings, NodeSettings,
-    RingSettings, RolloutSettings, Settings, TimingSettings, example, keys,
+    RingSettings, RolloutSettings, Settings, TimingSettings, example, file_with, keys,
 };
 pub(crate) use source::place;
 pub use source::{Mistake, Place, Sources};

@@ -98,6 +98,7 @@ impl Membership {
         self.speaks.retain(|name, _| new.member(name).is_some());
         let old = self.current.replace(new.clone());
         self.follow_peers(old.as_ref(), &new);
+        self.follow_guests(&new);
         self.check_own_key();
         self.answer_proposals();
         // The neighbours hear of it at once.

@@ -403,7 +403,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
     rest.is_empty().then_some((sender, message))
 }
 
-pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (field, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*field)

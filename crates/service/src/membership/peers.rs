@@ -12,8 +12,8 @@ use crate::agent::alarm::{Alarm, Reason};
 
 /// How often something that nobody has authenticated is listened to, and how much at a time: a
 /// stranger makes a node send no more than that, and only to members.
-const EACH: Duration = Duration::from_millis(20);
-const BURST: Duration = Duration::from_millis(20 * 16);
+pub(super) const EACH: Duration = Duration::from_millis(20);
+pub(super) const BURST: Duration = Duration::from_millis(20 * 16);
 
 /// How somebody stands to this node's roster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,8 @@ impl Membership {
         let asked = self.poll.iter().flat_map(Poll::new_members);
         let proposed = self.proposals.values();
         let proposed = proposed.flat_map(|proposal| &proposal.next.members);
-        asked.chain(proposed).chain(self.former.values())
+        let coming = asked.chain(self.invited_guests());
+        coming.chain(proposed).chain(self.former.values())
     }
 
     /// Somebody whose key this node knows.

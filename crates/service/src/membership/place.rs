@@ -34,6 +34,10 @@ impl Membership {
             self.alarms.raise(alarm);
             return None;
         }
+        if let [_] = roster.members[..] {
+            self.alarms.raise(Alarm::Alone);
+            return None;
+        }
         match roster.plan() {
             Ok(plan) => Some(roster.place(index, plan)),
             Err(error) => {

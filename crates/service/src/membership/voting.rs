@@ -270,6 +270,13 @@ impl Membership {
             }
             let asks = self.voting.register.as_ref();
             let asks = asks.is_some_and(|register| !register.is_sure());
+            // There is nobody who could know a later state than the only voter's.
+            if self.voting.seat(&self.settings.node.name).is_some()
+                && self.other_voters().is_empty()
+            {
+                let register = self.voting.register.iter_mut();
+                register.for_each(Register::make_sure);
+            }
             self.voting.next_alive = now + if asks { ASK_EVERY } else { ALIVE_EVERY };
             self.say_alive();
             self.watch_votes(now);

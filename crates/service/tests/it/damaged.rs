@@ -200,6 +200,7 @@ fn damaged_files_of_a_node_are_what_they_were_or_a_doubt() {
             process: None,
         }),
         fence: 99,
+        invitations: Vec::new(),
     };
     let mut store = Store::open(folder.path(), Sync::Never).unwrap();
     for state in &states {

@@ -1,12 +1,13 @@
 //! The configuration of a node: made, checked, and run.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 use headway_answer::plan::breach;
 use headway_service::Stopped;
-use headway_service::config::{Mistake, Place, Settings, Sources, example, explain};
+use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, file_with};
 use headway_service::identity::{Identities, NoKey, NodeKey};
 
 use crate::failure::{Answer, Failure, is_stdin, read_text, remark, say};
@@ -16,7 +17,7 @@ use crate::report::count;
 pub(super) struct Given {
     /// The configuration, in TOML
     #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
 }
 
 #[derive(ClapArgs, Debug)]
@@ -76,22 +77,27 @@ fn sources(given: &Given) -> Result<Sources, Failure> {
             }
         })?,
     };
-    let variables = std::env::vars_os().filter_map(|(name, value)| {
+    Ok(Sources {
+        file: given.config.clone(),
+        text,
+        variables: variables(),
+    })
+}
+
+/// Those that may be settings.
+pub(super) fn variables() -> BTreeMap<String, String> {
+    let all = std::env::vars_os().filter_map(|(name, value)| {
         let name = name
             .into_string()
             .ok()
             .filter(|name| name.starts_with("HEADWAY_"))?;
         Some((name, value.into_string().ok()?))
     });
-    Ok(Sources {
-        file: given.config.clone(),
-        text,
-        variables: variables.collect(),
-    })
+    all.collect()
 }
 
 /// Reports all mistakes but the last, which becomes the failure.
-fn mistaken(sources: &Sources, mut mistakes: Vec<Mistake>) -> Failure {
+pub(super) fn mistaken(sources: &Sources, mut mistakes: Vec<Mistake>) -> Failure {
     let failure = |mistake: &Mistake| match (&mistake.place, &sources.file) {
         (Place::File { line, column }, Some(path)) => {
             Failure::in_text(path, &sources.text, *line, *column, mistake)
@@ -150,21 +156,14 @@ pub(super) fn init(args: &InitArgs) -> Result<Answer, Failure> {
 
 /// The example with the members that are given.
 fn example_for(args: &InitArgs) -> String {
-    let mut example = example();
-    if !args.members.is_empty() {
-        // They end the section.
-        let before = example.find("[[ring.members]]");
-        let after = before.and_then(|at| Some(at + example[at..].find("\n\n")? + 1));
-        let members = args.members.iter().map(|member| {
-            let Member { name, address, key } = member;
-            format!("[[ring.members]]\nname = {name:?}\naddress = {address:?}\nkey = \"{key}\"\n")
-        });
-        let members: String = members.collect();
-        if let (Some(before), Some(after)) = (before, after) {
-            example.replace_range(before..after, &members);
-        }
+    if args.members.is_empty() {
+        return example();
     }
-    example
+    let members = args.members.iter().map(|member| {
+        let Member { name, address, key } = member;
+        format!("[[ring.members]]\nname = {name:?}\naddress = {address:?}\nkey = \"{key}\"\n")
+    });
+    file_with(&[], &members.collect::<String>())
 }
 
 pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {

@@ -17,8 +17,10 @@ use crate::common::{self, folder, network, read, root, until};
 const STAND_INS: &[(&str, &str)] = &[
     (
         "headway",
-        r#"HEADWAY_API_SOCKET=ROOT/run/headway/node.sock PROGRAM "$@" || exit
-        if [ "$2" = init ]; then sed -i -e 's|"/var/|"ROOT/var/|' -e 's|"/run/|"ROOT/run/|' -e 's|192\.0\.2\.|NET.|g' -e 's|0\.0\.0\.0:|OWN:|' "$3"; fi"#,
+        r#"case "$2" in create|join)
+            set -- "$@" --name "$(basename ROOT)" --address OWN:7400 --state-dir ROOT/var/lib/headway --config ROOT/etc/headway/node.toml
+        esac
+        HEADWAY_API_SOCKET=ROOT/run/headway/node.sock exec PROGRAM "$@""#,
     ),
     // Who types is slower than a node that reads its file again.
     (
@@ -46,6 +48,11 @@ const STAND_INS: &[(&str, &str)] = &[
             case "$1" in *.key) ;; *) sed -i -e "s|ROOT/|$to/|g" -e "s|^listen = .*|listen = \"$(cat "$to/own"):7400\"|" "$folder/${1##*/}" ;; esac
             shift
         done"#,
+    ),
+    // `ssh MACHINE COMMAND`, with the programs of that machine.
+    (
+        "ssh",
+        r#"to=ALL/$1; shift; PATH="$to/bin:$PATH" sh -c "$*""#,
     ),
     ("journalctl", "cat ROOT/log"),
     // What the guide uses of a package; packaging/try-packages installs whole ones.

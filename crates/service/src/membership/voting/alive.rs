@@ -20,7 +20,7 @@ const MAX_DISKS: usize = 4;
 
 impl Membership {
     /// The other voters of the roster.
-    fn other_voters(&self) -> Vec<Member> {
+    pub(in crate::membership) fn other_voters(&self) -> Vec<Member> {
         let me = &self.settings.node.name;
         let seat = self.voting.seat(me);
         let others = seat.iter().flat_map(|(roster, _)| roster.voters());

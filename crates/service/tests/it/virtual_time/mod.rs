@@ -16,6 +16,7 @@ mod back;
 mod changes;
 mod disks;
 mod foes;
+mod join;
 mod keys;
 mod limits;
 mod operator;
