@@ -100,7 +100,7 @@ pub(super) struct Voting {
     /// Voters that have said that they know of no later state of this disk.
     sure_of: BTreeSet<String>,
     next_alive: Duration,
-    /// When enough voters could vote last.
+    /// When enough voters could vote last; at the start, as if they had just been heard.
     could_vote: Duration,
     /// What was on the disk is not relied on; and the number of the new one, where there was a file.
     doubt: Option<&'static str>,
@@ -154,7 +154,7 @@ impl Voting {
             heard: BTreeMap::new(),
             sure_of: BTreeSet::new(),
             next_alive: now,
-            could_vote: now,
+            could_vote: now + ALIVE_FOR,
             doubt: lost.map(|_| "its file is damaged, was deleted or was put back"),
             lost,
             wanted: None,
@@ -266,7 +266,7 @@ impl Membership {
         if now >= self.voting.next_alive {
             // Whoever was paused has heard nobody meanwhile, and knows nothing by that.
             if now >= self.voting.next_alive + ALIVE_FOR {
-                self.voting.could_vote = now;
+                self.voting.could_vote = now + ALIVE_FOR;
             }
             let asks = self.voting.register.as_ref();
             let asks = asks.is_some_and(|register| !register.is_sure());

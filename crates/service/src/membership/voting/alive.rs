@@ -12,8 +12,8 @@ use crate::membership::roster::Member;
 /// A voter that was not heard for so long may be gone.
 pub(super) const ALIVE_FOR: Duration = Duration::from_millis(3_500);
 
-/// How long too few may vote before that is an alarm.
-const ALARM_AFTER: Duration = Duration::from_secs(6);
+/// How long too few may vote before that is an alarm, so that it comes within six seconds.
+const ALARM_AFTER: Duration = Duration::from_secs(2);
 
 /// Disks of one member whose ages are remembered.
 const MAX_DISKS: usize = 4;
