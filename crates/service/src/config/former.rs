@@ -64,7 +64,8 @@ pub const FORMER: &[(&str, &str)] = &[
 /// What whoever gives a former name is told.
 pub fn former(name: &str) -> Option<String> {
     let (_, today) = FORMER.iter().find(|(former, _)| *former == name)?;
-    Some(match today.contains(' ') {
+    // A command has a space as well.
+    Some(match today.contains(' ') && !name.contains(' ') {
         true => format!("is gone: {today}"),
         false => format!("is called `{today}` now"),
     })
