@@ -327,6 +327,11 @@ mod tests {
             });
             let met: Vec<u32> = all.on_the_way(index, 10).collect();
             assert!(met.len() <= 10 + 2 * 17, "{index}: {}", met.len());
+            let mut steps = met.windows(2).skip(9).map(|two| two[0] - two[1]);
+            assert!(
+                steps.all(|step| (step + 1).is_power_of_two()),
+                "{index}: {met:?}"
+            );
             assert!(met.is_sorted_by(|later, earlier| later > earlier));
             assert_eq!(met.last().copied(), before.map(|_| 0));
             if index < 300 {

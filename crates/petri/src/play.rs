@@ -140,7 +140,7 @@ impl<'a> Timed<'a> {
     ///
     /// [`NotPlayable::Overflow`]; the marking is then of no use any more.
     pub fn step(&mut self) -> Result<Option<Instant<'_>>, NotPlayable> {
-        let Some((time, batch)) = self.coming.pop_first() else {
+        let Some((time, mut batch)) = self.coming.pop_first() else {
             return Ok(None);
         };
         self.fired.clear();
@@ -149,6 +149,7 @@ impl<'a> Timed<'a> {
         } else {
             self.fire_until_quiet(time, &batch)?;
         }
+        batch.clear();
         self.spare.push(batch);
         Ok(Some(Instant {
             time,
@@ -262,20 +263,12 @@ impl<'a> Timed<'a> {
             let tokens = weight.checked_mul(times).ok_or(overflow)?;
             self.tokens[at] = self.tokens[at].checked_add(tokens).ok_or(overflow)?;
             let when = time.checked_add(self.holding[at]).ok_or(overflow)?;
-            let batch = self
-                .coming
-                .entry(when)
-                .or_insert_with(|| emptied(self.spare.pop()));
+            let batch = self.coming.entry(when);
+            let batch = batch.or_insert_with(|| self.spare.pop().unwrap_or_default());
             batch.push((place, tokens));
         }
         Ok(())
     }
-}
-
-fn emptied(spare: Option<Vec<(u32, u64)>>) -> Vec<(u32, u64)> {
-    let mut list = spare.unwrap_or_default();
-    list.clear();
-    list
 }
 
 /// Refuses a circuit through places that all hold tokens for no time.

@@ -71,7 +71,7 @@ pub fn of_places(net: &Net) -> Result<Vec<Semiflow>, TooManySemiflows> {
         let sign = signed(arc.direction, arc.weight);
         (arc.place as usize, arc.transition, sign)
     });
-    minimal(net.places(), entries)
+    minimal(net.places(), entries, MAX_STEPS)
 }
 
 /// All minimal T-invariants: numbers of firings, without common factor, after which
@@ -85,7 +85,7 @@ pub fn of_transitions(net: &Net) -> Result<Vec<Semiflow>, TooManySemiflows> {
         let sign = signed(arc.direction, arc.weight);
         (arc.transition as usize, arc.place, sign)
     });
-    minimal(net.transitions(), entries)
+    minimal(net.transitions(), entries, MAX_STEPS)
 }
 
 /// The most tokens that each place can have by P-invariants: their values by its weight in
@@ -122,10 +122,11 @@ struct Row {
     support: FixedBitSet,
 }
 
-/// The minimal non-negative combinations of rows of a matrix that are 0.
+/// The minimal non-negative combinations of rows of a matrix that are 0, found in so many steps.
 fn minimal(
     rows: usize,
     entries: impl Iterator<Item = (usize, u32, i128)>,
+    most_steps: usize,
 ) -> Result<Vec<Semiflow>, TooManySemiflows> {
     let mut matrix: Vec<Sparse> = vec![Vec::new(); rows];
     for (row, column, value) in entries {
@@ -153,7 +154,7 @@ fn minimal(
     let mut steps = 0;
     let mut spend = |more: usize| {
         steps += more;
-        (steps <= MAX_STEPS)
+        (steps <= most_steps)
             .then_some(())
             .ok_or(TooManySemiflows::Rows)
     };
@@ -271,5 +272,26 @@ fn sum(one: (i128, &Sparse), other: (i128, &Sparse)) -> Result<Sparse, TooManySe
         if value != 0 {
             row.push((next, value));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every comparison of rows counts, and every entry of rows that are added.
+    #[test]
+    fn the_work_of_a_search_is_counted() {
+        let entries = [
+            (0, 0, 1),
+            (1, 0, 2),
+            (2, 0, -1),
+            (3, 0, -3),
+            (2, 1, 1),
+            (4, 1, -1),
+        ];
+        let within = |steps| minimal(5, entries.into_iter(), steps);
+        assert_eq!(within(38), Err(TooManySemiflows::Rows));
+        assert_eq!(within(39).map(|found| found.len()), Ok(4));
     }
 }

@@ -1,10 +1,12 @@
 //! Cycle times two ways, certificates that can be refuted, and the spectrum.
 
+use std::collections::BTreeSet;
+
 use crate::common::{arc, bisect, live_graph, live_graph_in_parts};
 use headway_core::{Configuration, Ring, Separation};
 use headway_petri::graph::EventGraph;
 use headway_petri::maxplus::{self, Fraction, NoSpectrum, Refuted, howard};
-use headway_petri::ring;
+use headway_petri::{invariant, ring};
 use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
@@ -54,6 +56,27 @@ fn ratios(graph: &EventGraph) -> Vec<(Fraction, Vec<usize>)> {
 
 proptest! {
     #![proptest_config(properties(600))]
+
+    /// Circuits, each with a place that none before it has, and every place of a circuit is in one.
+    #[test]
+    fn generators_are_independent_and_leave_nothing_out(graph in live_graph_in_parts()) {
+        let sorted = |mut places: Vec<usize>| {
+            places.sort_unstable();
+            places
+        };
+        let circuits: Vec<_> = ratios(&graph).into_iter().map(|(_, places)| sorted(places)).collect();
+        let mut met = BTreeSet::new();
+        for found in invariant::generators(&graph) {
+            let tokens: u64 = found.places.iter().map(|&place| graph.arc(place).tokens).sum();
+            prop_assert_eq!(found.tokens, tokens);
+            let before = met.len();
+            met.extend(&found.places);
+            prop_assert!(met.len() > before, "{:?}", found.places);
+            prop_assert!(circuits.contains(&sorted(found.places)));
+        }
+        let all: BTreeSet<usize> = circuits.into_iter().flatten().collect();
+        prop_assert_eq!(met, all);
+    }
 
     #[test]
     fn howard_equals_bisection(graph in live_graph(12, 0)) {

@@ -1,7 +1,10 @@
 //! Rings and nets are the same thing, exactly.
 
+use std::f64::consts::TAU;
+
 use crate::common::{circle, maximal_step, net_of, ring_and_state};
 use headway_core::{Configuration, Program, Ring, Separation};
+use headway_petri::net::Position;
 use headway_petri::play::Timed;
 use headway_petri::{Marking, ring};
 use headway_testkit::tier::properties;
@@ -77,6 +80,45 @@ proptest! {
             }
             prop_assert_eq!(&timed.marking(), &stepped, "round {}", round);
         }
+    }
+}
+
+/// Minor rings stand off from their transitions, and neighbouring ones from each other.
+#[test]
+fn a_crowded_ring_is_drawn_with_room() {
+    const SPACING: f64 = 44.0;
+    let (n, d) = (6, 8);
+    let ring = Ring::with_delays(Separation::new(d).unwrap(), n, 0..n).unwrap();
+    let (net, _) = ring::to_net(&ring, &Configuration::piled(&ring, 1, 0)).unwrap();
+    let place = |at| net.place_position(at).unwrap();
+    let middle = |points: &[Position]| Position {
+        x: points.iter().map(|point| point.x).sum::<f64>() / points.len() as f64,
+        y: points.iter().map(|point| point.y).sum::<f64>() / points.len() as f64,
+    };
+    let far = |one: Position, other: Position| (one.x - other.x).hypot(one.y - other.y);
+    let centre = middle(&(0..n).map(place).collect::<Vec<_>>());
+    // It begins at the top and goes on to the right.
+    assert!((place(0).x - centre.x).abs() < 0.2 && place(0).y < centre.y);
+    assert!(place(1).x > centre.x + SPACING);
+    for process in 0..n {
+        let first = n + process * d as usize;
+        let minor: Vec<_> = (first..first + d as usize).map(place).collect();
+        let hub = middle(&minor);
+        let radius = f64::from(2 * d) * SPACING / TAU;
+        let apart = far(hub, centre) * TAU / n as f64 - 2.0 * radius;
+        let stand_off = far(hub, net.transition_position(process).unwrap()) - radius;
+        let found = [
+            far(hub, minor[0]),
+            apart,
+            stand_off,
+            centre.x - far(hub, centre),
+        ];
+        let expected = [radius, SPACING, 0.6 * SPACING, radius + 2.0 * SPACING];
+        let close = |(found, expected): (&f64, f64)| (found - expected).abs() < 0.2;
+        assert!(
+            found.iter().zip(expected).all(close),
+            "{found:?}, not {expected:?}"
+        );
     }
 }
 
