@@ -1,6 +1,9 @@
 //! Rings that measure: they find ⌊n/m⌋, and a legitimate state stays legitimate,
 //! whatever is being timed and however many tokens the process believes in.
 
+use std::num::NonZeroU32;
+
+use headway_core::program::shortest_lap_epochs::{self, Laps};
 use headway_core::program::{measure, measure_as_printed};
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Separation};
 use headway_testkit::tier::properties;
@@ -170,4 +173,35 @@ fn ignoring_saturates() {
     assert_eq!(after.ignore, i32::MIN);
     let (_, after) = measure_as_printed::round(pile(4), Measuring::new(1, 8), 0);
     assert_eq!(after.ignore, -3);
+}
+
+/// The shortest lap of this epoch and of the one before counts; the one before that does not.
+#[test]
+fn the_laps_of_two_epochs_are_remembered() {
+    for (best, last) in [(6, 9), (9, 6)] {
+        let laps = Laps {
+            best,
+            last,
+            ..Laps::new(64)
+        };
+        assert_eq!(laps.shortest(), 6);
+    }
+    let after = |lap: u32, measuring: Measuring| {
+        let elapsed = lap - 1;
+        let timing = Measuring {
+            timing: true,
+            elapsed,
+            ignore: 0,
+            ..measuring
+        };
+        shortest_lap_epochs::round(Process::default(), timing, 1).1
+    };
+    let found = |measured: Measuring| (measured.laps.best, measured.laps.last, measured.laps.seen);
+    let mut first = after(6, Measuring::new(2, 64));
+    assert_eq!(found(first), (6, 64, 1));
+    assert_eq!(found(after(9, first)), (6, 64, 2));
+    assert_eq!(found(after(5, first)), (5, 64, 2));
+    // Two arrivals are an epoch of one turn of two tokens.
+    first.laps.horizon = NonZeroU32::new(1);
+    assert_eq!(found(after(9, first)), (64, 6, 0));
 }

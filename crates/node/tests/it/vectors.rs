@@ -221,3 +221,8 @@ fn the_sender_is_read_from_any_datagram_that_is_long_enough() {
     assert_eq!(wire::sender(&bytes[..28]), Some(3));
     assert_eq!(wire::sender(&bytes[..27]), None);
 }
+
+#[test]
+fn a_program_speaks_the_version_before_its_own_too() {
+    assert_eq!([1, 2, 3].map(wire::oldest), [1, 1, 2]);
+}

@@ -129,3 +129,23 @@ fn the_patrol_takes_its_time() {
         }
     }
 }
+
+/// A node whose gate is open for a token keeps the patrol until that token has gone; a token that
+/// is not here has nothing to go for.
+#[test]
+fn the_token_of_an_open_gate_goes_before_the_patrol() {
+    for here in [true, false] {
+        let mut ring = Ring::of(|index| config_of(index, 2));
+        ring.work(3000, |_| false);
+        ring.work(1000, |_| true);
+        let holds = |at: usize| Some((at, ring.nodes[at].held().next()?.token));
+        let (at, token) = all().into_iter().find_map(holds).expect("it works");
+        let opened = if here { token } else { 1 - token };
+        ring.nodes[at].state_mut().block.watch = 2 + opened;
+        let rounds = ring.nodes[at].rounds();
+        ring.work(1000, |_| true);
+        assert_eq!(ring.nodes[at].rounds() == rounds, here);
+        ring.work(1000, |_| false);
+        assert!(ring.nodes[at].rounds() > rounds);
+    }
+}
