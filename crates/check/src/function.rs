@@ -146,52 +146,29 @@ impl<M: Deterministic> Exploration<'_, M> {
             cells,
             overflow: AtomicBool::new(false),
         };
-        control.begin(2 * states);
+        control.begin(states);
         let merge = |one: Tally, other| one.merge(&other);
         let settle = |ranks| exploration.settle_chunk(ranks);
         let tally = parallel::reduce(0..states, CHUNK, &settle, &merge);
-        exploration.check_stopped(&tally)?;
+        control.go_on(|| tally.known())?;
         if exploration.overflow.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let count = |ranks| exploration.count_chunk(ranks);
-        let counted = parallel::reduce(0..states, CHUNK, &count, &merge);
-        exploration.check_stopped(&tally)?;
-        let lassos = if counted.never > 0 {
+        let lassos = if tally.never > 0 {
             exploration.lassos()
         } else {
             BTreeMap::new()
         };
-        exploration.check_stopped(&tally)?;
+        control.go_on(|| tally.known())?;
         Ok(Some(FunctionAnswer {
             states,
             legitimate: tally.legitimate,
             closure_violation: tally.closure_violation,
-            distances: counted.distances,
-            never: counted.never,
-            worst: counted.worst.filter(|_| counted.never == 0),
+            distances: tally.distances,
+            never: tally.never,
+            worst: tally.worst.filter(|_| tally.never == 0),
             lassos,
         }))
-    }
-
-    fn check_stopped(&self, tally: &Tally) -> Result<()> {
-        self.control.go_on(|| {
-            let (mut settled, mut never, mut furthest) = (0_u64, 0_u64, 1);
-            let values = (0..self.model.states()).map(|rank| self.cells.get(rank));
-            for value in values.filter(|&value| value != UNKNOWN) {
-                settled += 1;
-                match value == self.never {
-                    true => never += 1,
-                    false => furthest = furthest.max(value),
-                }
-            }
-            format!(
-                "of {settled} states settled, {} are legitimate, {never} never become so, and the \
-                 furthest is {} rounds away",
-                tally.legitimate,
-                furthest - 1
-            )
-        })
     }
 
     fn settle_chunk(&self, ranks: Range<u64>) -> Tally {
@@ -209,25 +186,25 @@ impl<M: Deterministic> Exploration<'_, M> {
             // A path from elsewhere may have been here; closure and the count of
             // legitimate states are still this worker's to do.
             let cell = self.cells.get(rank);
-            if cell > 1 {
-                continue;
-            }
-            let state = self.model.state(rank);
-            if self.model.legitimate(&state) {
-                self.cells.set(rank, 1);
-                tally.legitimate += 1;
-                if !self.model.legitimate(&self.model.next(&state)) {
-                    tally.closure_violation.get_or_insert(rank);
+            if cell <= 1 {
+                let state = self.model.state(rank);
+                if self.model.legitimate(&state) {
+                    self.cells.set(rank, 1);
+                    tally.legitimate += 1;
+                    if !self.model.legitimate(&self.model.next(&state)) {
+                        tally.closure_violation.get_or_insert(rank);
+                    }
+                } else if cell == UNKNOWN && !self.settle_path(rank, state, &mut path) {
+                    return tally;
                 }
-            } else if cell == UNKNOWN {
-                self.settle_path(rank, state, &mut path);
             }
+            self.count(rank, &mut tally);
         }
         tally
     }
 
-    /// Follows the path from an illegitimate state and writes distances back.
-    fn settle_path(&self, rank: u64, mut state: M::State, path: &mut Vec<u64>) {
+    /// Follows the path from an illegitimate state and writes distances back, if they fit.
+    fn settle_path(&self, rank: u64, mut state: M::State, path: &mut Vec<u64>) -> bool {
         path.clear();
         path.push(rank);
         let (mut landmark, mut next_power) = (rank, 1_usize);
@@ -256,39 +233,34 @@ impl<M: Deterministic> Exploration<'_, M> {
                 value += 1;
                 if value >= self.never {
                     self.overflow.store(true, Ordering::Relaxed);
-                    return;
+                    return false;
                 }
             }
             self.cells.set(rank, value);
         }
+        true
     }
 
-    fn count_chunk(&self, ranks: Range<u64>) -> Tally {
-        let mut tally = Tally::default();
-        if self.control.stopped() {
-            return tally;
+    /// Counts a state that is settled.
+    fn count(&self, rank: u64, tally: &mut Tally) {
+        tally.settled += 1;
+        let value = self.cells.get(rank);
+        if !self.starts(rank) {
+            return;
         }
-        self.control.advance(ranks.end - ranks.start);
-        for rank in ranks {
-            let value = self.cells.get(rank);
-            let distance = u64::from(value.wrapping_sub(1));
-            if !self.starts(rank) {
-                continue;
-            }
-            if value == self.never {
-                tally.never += 1;
-                continue;
-            }
-            let index = distance as usize;
-            if tally.distances.len() <= index {
-                tally.distances.resize(index + 1, 0);
-            }
-            tally.distances[index] += 1;
-            if tally.worst.is_none_or(|(_, worst)| distance > worst) {
-                tally.worst = Some((rank, distance));
-            }
+        if value == self.never {
+            tally.never += 1;
+            return;
         }
-        tally
+        let distance = u64::from(value - 1);
+        let index = distance as usize;
+        if tally.distances.len() <= index {
+            tally.distances.resize(index + 1, 0);
+        }
+        tally.distances[index] += 1;
+        if tally.worst.is_none_or(|(_, worst)| distance > worst) {
+            tally.worst = Some((rank, distance));
+        }
     }
 
     /// Whether runs start here: what starts no run, starts no counterexample and no worst case.

@@ -16,15 +16,12 @@ pub(super) const UNKNOWN: u32 = 0;
 impl Cells {
     /// A cell of so many bytes for every state.
     pub(super) fn new(states: u64, bytes: u64) -> Cells {
-        fn unknown<T: Default>(states: u64) -> Vec<T> {
-            let mut cells = Vec::new();
-            cells.resize_with(states as usize, T::default);
-            cells
-        }
+        let states = states as usize;
+        // Zeros come from the system as they are needed, and stay where they are.
         match bytes {
-            1 => Cells::Bytes(unknown(states)),
-            2 => Cells::Pairs(unknown(states)),
-            _ => Cells::Words(unknown(states)),
+            1 => Cells::Bytes(vec![0; states].into_iter().map(AtomicU8::new).collect()),
+            2 => Cells::Pairs(vec![0; states].into_iter().map(AtomicU16::new).collect()),
+            _ => Cells::Words(vec![0; states].into_iter().map(AtomicU32::new).collect()),
         }
     }
 
