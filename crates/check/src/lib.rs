@@ -8,6 +8,7 @@ mod domains;
 mod error;
 pub mod function;
 pub mod guarded;
+mod listed;
 pub mod model;
 mod parallel;
 mod placements;

@@ -15,16 +15,15 @@ use num_bigint::BigUint;
 
 use crate::control::Control;
 use crate::error::{CheckError, Result, TooLarge};
+use crate::listed::{Alike, Listed};
 use crate::reach::{self, ReachAnswer, Reachable};
 use crate::report::{Property, Report, Trace};
 use crate::settings::{Tokens, separation, settings};
-use crate::traits::{Action, Actions, Fairness, Model, Step};
 use crate::{actions, placements};
 
 mod rules;
 
-pub use rules::State;
-use rules::{KINDS, LINKS, Link, Place};
+use rules::{KINDS, LINKS, Link, Place, State};
 
 const NAME: &str = "moving-block";
 const MAX_PROCESSES: usize = 8;
@@ -109,6 +108,54 @@ impl Block {
         ways.sum()
     }
 
+    /// All of them.
+    fn states(&self, control: &Control) -> Result<Vec<State>> {
+        let count = self.count();
+        TooLarge::bound("states", count.clone(), u32::MAX.into())?;
+        let count = u64::try_from(count).expect("just bounded");
+        control.limits.admit(count, 400)?;
+        let mut states = Vec::new();
+        self.add(&mut states, [0; MAX_PROCESSES], 0, self.tokens, control)?;
+        Ok(states)
+    }
+
+    /// Adds every state that begins with these places and has so many tokens left.
+    fn add(
+        &self,
+        states: &mut Vec<State>,
+        mut begun: State,
+        index: usize,
+        left: u32,
+        control: &Control,
+    ) -> Result<()> {
+        if index == self.processes {
+            states.extend((left == 0).then_some(begun));
+            return Ok(());
+        }
+        control.go_on(|| format!("{} states are listed", states.len()))?;
+        let late = self.late_news;
+        let news = self.separation as u8;
+        for (held, link) in (0..=left as u8).flat_map(|held| LINKS.map(|link| (held, link))) {
+            let spent = u32::from(held) + u32::from(link == Link::Token);
+            if spent > left || (!late && link == Link::Told) {
+                continue;
+            }
+            for heard in 0..=news {
+                for slot in 0..=if late { news } else { 0 } {
+                    begun[index] = Place {
+                        held,
+                        link,
+                        heard,
+                        slot,
+                    }
+                    .pack();
+                    self.add(states, begun, index + 1, left - spent, control)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn instance(&self, clean: bool) -> String {
         let (processes, tokens, separation) = (self.processes, self.tokens, self.separation);
         let news = match self.late_news {
@@ -145,13 +192,10 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
             ..Report::default()
         }
     } else {
-        let model = MovingBlock::new(settings, control)?;
+        let model = Listed::new(&block, block.states(control)?);
         let mut report = actions::report(&model, NAME, instance, &[], control)?;
-        // The last process's link leads to process 0; receiving is its first action.
-        let visit = (block.processes - 1) * KINDS.len();
-        report
-            .properties
-            .push(actions::visits(&model, visit, control)?);
+        let visits = actions::visits(&model, block.visit(), control)?;
+        report.properties.push(visits);
         report
     };
     report.properties.push(Property::unless(
@@ -197,13 +241,7 @@ impl Reachable for Block {
     }
 
     fn successors(&self, state: &State, successors: &mut Vec<State>) {
-        for index in 0..self.processes {
-            successors.extend(
-                KINDS
-                    .iter()
-                    .filter_map(|&(kind, _)| self.act(state, kind, index)),
-            );
-        }
+        successors.extend(self.all_act(state).map(|step| step.state));
     }
 
     fn violates(&self, state: &State) -> Option<&'static str> {
@@ -211,109 +249,42 @@ impl Reachable for Block {
     }
 }
 
-/// A ring of the moving block, and all its states.
-#[derive(Clone, Debug)]
-pub struct MovingBlock {
-    block: Block,
-    /// Ascending.
-    states: Vec<State>,
-}
-
-impl MovingBlock {
-    /// The ring of the settings.
-    ///
-    /// # Errors
-    ///
-    /// When a setting is out of its range, or there are too many states.
-    pub fn new(settings: &Settings, control: &Control) -> Result<MovingBlock> {
-        let block = Block::new(settings)?;
-        let count = block.count();
-        TooLarge::bound("states", count.clone(), u32::MAX.into())?;
-        control
-            .limits
-            .admit(u64::try_from(count).expect("just bounded"), 400)?;
-        let mut model = MovingBlock {
-            block,
-            states: Vec::new(),
-        };
-        model.add([0; MAX_PROCESSES], 0, block.tokens);
-        model.states.sort_unstable();
-        Ok(model)
-    }
-
-    /// Adds every state that begins with these places and has so many tokens left.
-    fn add(&mut self, mut begun: State, index: usize, left: u32) {
-        if index == self.block.processes {
-            self.states.extend((left == 0).then_some(begun));
-            return;
-        }
-        let late = self.block.late_news;
-        let news = self.block.separation as u8;
-        for (held, link) in (0..=left as u8).flat_map(|held| LINKS.map(|link| (held, link))) {
-            let spent = u32::from(held) + u32::from(link == Link::Token);
-            if spent > left || (!late && link == Link::Told) {
-                continue;
-            }
-            for heard in 0..=news {
-                for slot in 0..=if late { news } else { 0 } {
-                    begun[index] = Place {
-                        held,
-                        link,
-                        heard,
-                        slot,
-                    }
-                    .pack();
-                    self.add(begun, index + 1, left - spent);
-                }
-            }
-        }
-    }
-}
-
-impl Model for MovingBlock {
+impl Alike for Block {
     type State = State;
+    const ACTIONS: &'static [&'static str] = &["receive", "tell", "hear", "give"];
 
-    fn states(&self) -> u64 {
-        self.states.len() as u64
+    fn processes(&self) -> usize {
+        self.processes
     }
 
-    fn state(&self, rank: u64) -> State {
-        self.states[rank as usize]
-    }
-
-    fn rank(&self, state: &State) -> u64 {
-        let found = self.states.binary_search(state);
-        found.expect("tokens are conserved") as u64
+    fn acts(&self, state: &State, process: usize) -> impl Iterator<Item = (usize, State)> {
+        let kinds = KINDS.into_iter().enumerate();
+        kinds.filter_map(move |(place, kind)| Some((place, self.act(state, kind, process)?)))
     }
 
     fn legitimate(&self, state: &State) -> bool {
-        self.block.apart(state) && self.block.truthful(state)
+        self.apart(state) && self.truthful(state)
     }
 
     fn show(&self, state: &State) -> String {
-        self.block.show(state)
+        self.in_words(state)
     }
 }
 
-impl Actions for MovingBlock {
-    fn actions(&self) -> Vec<Action> {
-        let all = (0..self.block.processes).flat_map(|_| KINDS);
-        all.map(|(_, name)| Action {
-            name,
-            fairness: Fairness::Weak,
-        })
-        .collect()
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {
-        for index in 0..self.block.processes {
-            for (place, (kind, _)) in KINDS.into_iter().enumerate() {
-                let after = self.block.act(state, kind, index);
-                steps.extend(after.map(|state| Step {
-                    action: index * KINDS.len() + place,
-                    state,
-                }));
-            }
-        }
+    #[test]
+    fn listing_states_stops_when_told() {
+        let block = Block::new(&Settings::default()).expect("it fits");
+        let control = Control::default();
+        let all = block.states(&control).expect("they are few");
+        assert_eq!(block.count(), all.len().into());
+        control.stop();
+        assert!(matches!(
+            block.states(&control),
+            Err(CheckError::Interrupted { .. })
+        ));
     }
 }

@@ -16,10 +16,11 @@ use headway_core::stations::Work;
 use crate::actions;
 use crate::control::Control;
 use crate::error::{CheckError, Result};
+use crate::listed::{Alike, Listed};
 use crate::reach::{self, Reachable};
 use crate::report::{Property, Report, Trace};
 use crate::settings::{separation, settings};
-use crate::traits::{Action, Actions, Fairness, Model, Step};
+use crate::traits::Model as _;
 
 mod rules;
 
@@ -177,10 +178,6 @@ impl Ring {
         })
     }
 
-    fn processes(&self) -> usize {
-        self.station_of.len()
-    }
-
     fn instance(&self, settings: &Settings) -> String {
         let sizes: Vec<String> = settings.stations.iter().map(ToString::to_string).collect();
         let starts = if self.clean { "clean starts, " } else { "" };
@@ -298,7 +295,7 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
             Trace::new(run.iter().map(|state| ring.show(state))),
         )
     });
-    let model = Reached::new(&ring, reached.reached);
+    let model = Listed::new(&ring, reached.reached);
     let mut report = if ring.clean {
         Report {
             model: NAME.into(),
@@ -334,11 +331,8 @@ pub fn check(settings: &Settings, control: &Control) -> Result<Report> {
         }
     }
     if broken.is_none() {
-        // The last process's link leads to process 0; receiving is its first action.
-        let visit = (ring.processes() - 1) * ACTIONS.len();
-        report
-            .properties
-            .push(actions::visits(&model, visit, control)?);
+        let visits = actions::visits(&model, ring.visit(), control)?;
+        report.properties.push(visits);
     }
     Ok(report)
 }
@@ -355,12 +349,7 @@ impl Reachable for Ring {
     }
 
     fn successors(&self, state: &State, successors: &mut Vec<State>) {
-        for index in 0..self.processes() {
-            let after = KINDS
-                .iter()
-                .filter_map(|&(kind, _)| self.act(state, kind, index));
-            successors.extend(after);
-        }
+        successors.extend(self.all_act(state).map(|step| step.state));
     }
 
     fn violates(&self, state: &State) -> Option<&'static str> {
@@ -373,67 +362,26 @@ impl Reachable for Ring {
     }
 }
 
-/// The states that are reached from the starts.
-struct Reached<'a> {
-    ring: &'a Ring,
-    /// Ascending.
-    states: Vec<State>,
-}
-
-impl Reached<'_> {
-    fn new(ring: &Ring, mut states: Vec<State>) -> Reached<'_> {
-        states.sort_unstable();
-        Reached { ring, states }
-    }
-}
-
-impl Model for Reached<'_> {
+impl Alike for Ring {
     type State = State;
+    const ACTIONS: &'static [&'static str] = &ACTIONS;
+    /// What keeps its promise for ever.
+    const LOOKS_FOR_CLOSURE: bool = true;
 
-    fn states(&self) -> u64 {
-        self.states.len() as u64
+    fn processes(&self) -> usize {
+        self.station_of.len()
     }
 
-    fn state(&self, rank: u64) -> State {
-        self.states[rank as usize]
-    }
-
-    fn rank(&self, state: &State) -> u64 {
-        let found = self.states.binary_search(state);
-        found.expect("a step leads to a state that is reached") as u64
+    fn acts(&self, state: &State, process: usize) -> impl Iterator<Item = (usize, State)> {
+        let act = move |(kind, place)| Some((place, self.act(state, kind, process)?));
+        KINDS.into_iter().filter_map(act)
     }
 
     fn legitimate(&self, state: &State) -> bool {
-        self.ring.tokens_apart(state) && self.ring.works_apart(state)
+        self.tokens_apart(state) && self.works_apart(state)
     }
 
     fn show(&self, state: &State) -> String {
-        self.ring.show(state)
-    }
-}
-
-impl Actions for Reached<'_> {
-    fn actions(&self) -> Vec<Action> {
-        let all = (0..self.ring.processes()).flat_map(|_| ACTIONS);
-        let weak = |name| Action {
-            name,
-            fairness: Fairness::Weak,
-        };
-        all.map(weak).collect()
-    }
-
-    fn steps(&self, state: &State, steps: &mut Vec<Step<State>>) {
-        for index in 0..self.ring.processes() {
-            for (kind, place) in KINDS {
-                let after = self.ring.act(state, kind, index);
-                let action = index * ACTIONS.len() + place;
-                steps.extend(after.map(|state| Step { action, state }));
-            }
-        }
-    }
-
-    /// What keeps its promise for ever.
-    fn looks_for_closure(&self) -> bool {
-        true
+        self.in_words(state)
     }
 }

@@ -47,7 +47,7 @@ impl Place {
 }
 
 /// A global state: every process packed.
-pub type State = [u8; MAX_PROCESSES];
+pub(super) type State = [u8; MAX_PROCESSES];
 
 /// What happens between a process and its successor.
 #[derive(Clone, Copy)]
@@ -58,12 +58,7 @@ pub(super) enum Kind {
     Give,
 }
 
-pub(super) const KINDS: [(Kind, &str); 4] = [
-    (Kind::Receive, "receive"),
-    (Kind::Tell, "tell"),
-    (Kind::Hear, "hear"),
-    (Kind::Give, "give"),
-];
+pub(super) const KINDS: [Kind; 4] = [Kind::Receive, Kind::Tell, Kind::Hear, Kind::Give];
 
 impl Block {
     fn place(state: &State, index: usize) -> Place {
@@ -173,7 +168,7 @@ impl Block {
         })
     }
 
-    pub(super) fn show(&self, state: &State) -> String {
+    pub(super) fn in_words(&self, state: &State) -> String {
         let places = (0..self.processes).map(|index| {
             let place = Block::place(state, index);
             let link = match (self.ahead(place), place.link) {

@@ -4,6 +4,7 @@ use headway_core::moving_block::Ahead;
 use headway_core::stations::{Member, Place, Progress, Work};
 
 use super::{Ingredient, MAX_PROCESSES, Ring};
+use crate::listed::Alike as _;
 
 /// What lies between a process and its successor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -361,7 +362,7 @@ impl Ring {
             .is_none_or(|limit| works.iter().all(|works| *works <= limit))
     }
 
-    pub(super) fn show(&self, state: &State) -> String {
+    pub(super) fn in_words(&self, state: &State) -> String {
         let mut shown = String::new();
         for (index, seat) in state[..self.processes()].iter().enumerate() {
             let place = self.place(index);

@@ -1,7 +1,7 @@
 //! The moving block by messages, and with tokens that cannot be lost and a patrol.
 
-use headway_check::model::{moving_block, patrol};
-use headway_check::{Control, Model, Report};
+use headway_check::model::patrol;
+use headway_check::{Model, Report};
 use headway_testkit::tier::pick;
 
 use crate::common::report;
@@ -106,11 +106,6 @@ fn a_patrol_that_errs_is_noticed() {
 fn ranks_and_states_are_inverse() {
     let model = patrol::Patrol::new(&patrol::Settings::default()).unwrap();
     for rank in (0..model.states()).step_by(997) {
-        assert_eq!(model.rank(&model.state(rank)), rank);
-    }
-    let settings = moving_block::Settings::default();
-    let model = moving_block::MovingBlock::new(&settings, &Control::default()).unwrap();
-    for rank in (0..model.states()).step_by(97) {
         assert_eq!(model.rank(&model.state(rank)), rank);
     }
 }
