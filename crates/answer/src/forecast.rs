@@ -1,18 +1,19 @@
 //! The whole future from the initial state.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use headway_core::{Configuration, Round};
 use headway_sim::forecast::{Forecast, Movement, Queue, Wait};
+use headway_sim::state_file::AsStateFile;
 use headway_sim::{Outcome, Settings};
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::json::OutcomeJson;
+use crate::json::{OutcomeJson, StateAt};
 use crate::sentence::Command;
-use crate::{Failure, Instance, json, say};
+use crate::{Failure, Instance, say};
 
 /// The forecast of a ring.
 ///
@@ -87,7 +88,7 @@ pub fn cycle_time(forecast: &Forecast<'_>) -> Option<String> {
 /// What `headway forecast` prints.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct ForecastJson {
+pub struct ForecastJson<'a> {
     #[serde(flatten)]
     outcome: OutcomeJson,
     /// Rounds for so many firings of every transition (releases of every process), as a
@@ -101,8 +102,8 @@ pub struct ForecastJson {
     waits: Option<Vec<WaitJson>>,
     /// States in the form of the state file, with the round that led there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Vec<json::StateSchema>"))]
-    states: Vec<Value>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<crate::json::StateSchema>"))]
+    states: Vec<StateAt<'a>>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -137,16 +138,16 @@ struct WaitJson {
     to: Round,
 }
 
-impl ForecastJson {
+impl<'a> ForecastJson<'a> {
     /// With every wait and some states if asked for.
     pub fn of(
-        instance: &Instance,
+        instance: &'a Instance,
         forecast: &Forecast<'_>,
         line: &Movement<'_>,
         outcome: &Outcome,
         waits: bool,
         at: &[Round],
-    ) -> ForecastJson {
+    ) -> ForecastJson<'a> {
         let queue = |queue: &Queue| QueueJson {
             process: queue.process,
             wait_rounds: queue.rounds,
@@ -158,10 +159,12 @@ impl ForecastJson {
             to: wait.to,
         };
         let timeline = (!at.is_empty()).then(|| forecast.timeline());
-        let state = |(round, configuration): (Round, Configuration)| {
-            let mut state = json::state(&instance.ring, &configuration);
-            state["round"] = round.into();
-            state
+        let state = |(round, state): (Round, Configuration)| StateAt {
+            file: AsStateFile {
+                ring: &instance.ring,
+                state: Cow::Owned(state),
+            },
+            round,
         };
         ForecastJson {
             outcome: OutcomeJson::of(instance, &[], outcome),

@@ -1,13 +1,13 @@
 //! Rings, runs and traces as JSON. Each answer is a type; the schemas and docs/json.md are
 //! made from these types.
 
+use headway_core::Round;
 use headway_core::desiderata::{Outcome, Recovery};
-use headway_core::{Configuration, Ring, Round};
+use headway_sim::Fault;
 use headway_sim::beliefs::Beliefs;
 use headway_sim::run::Frame;
-use headway_sim::{Fault, state_file};
+use headway_sim::state_file::AsStateFile;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::Instance;
 
@@ -267,9 +267,12 @@ impl schemars::JsonSchema for StateSchema {
     }
 }
 
-/// A state in the form of the state file.
-pub fn state(ring: &Ring, state: &Configuration) -> Value {
-    serde_json::from_str(&state_file::render(ring, state)).unwrap_or(Value::Null)
+/// A state in the form of the state file, with the round that led there.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct StateAt<'a> {
+    #[serde(flatten)]
+    pub(crate) file: AsStateFile<'a>,
+    pub(crate) round: Round,
 }
 
 /// A line of a trace: the ring, then a state.

@@ -1,13 +1,15 @@
 //! The slowest start of all.
 
+use std::borrow::Cow;
+
 use headway_core::Round;
 use headway_core::bound::WorstCase;
 use headway_sim::forecast::Forecast;
+use headway_sim::state_file::AsStateFile;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::json::RingJson;
-use crate::{Failure, Instance, json};
+use crate::{Failure, Instance};
 
 /// The worst case of a ring over all starts, and what the start at hand, which is
 /// `worst`, makes of it.
@@ -45,7 +47,7 @@ impl<'a> Worst<'a> {
     }
 
     /// What `headway worst` prints.
-    pub fn json(&self, instance: &Instance) -> WorstJson {
+    pub fn json<'i>(&self, instance: &'i Instance) -> WorstJson<'i> {
         WorstJson {
             ring: RingJson::of(instance),
             widest_gap: self.gap,
@@ -54,7 +56,10 @@ impl<'a> Worst<'a> {
             last_rest: self.forecast.last_rest(),
             legitimate_at: self.forecast.legitimate_at(),
             attained: self.attained(),
-            state: json::state(&instance.ring, &instance.start),
+            state: AsStateFile {
+                ring: &instance.ring,
+                state: Cow::Borrowed(&instance.start),
+            },
         }
     }
 }
@@ -62,7 +67,7 @@ impl<'a> Worst<'a> {
 /// What `headway worst` prints.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct WorstJson {
+pub struct WorstJson<'a> {
     #[serde(flatten)]
     ring: RingJson,
     /// L, the largest distance from one delay to the next, in hops.
@@ -74,6 +79,6 @@ pub struct WorstJson {
     /// Whether the state given takes as long to be legitimate as the worst case.
     attained: bool,
     /// A state in the form of the state file.
-    #[cfg_attr(feature = "schemas", schemars(with = "json::StateSchema"))]
-    state: Value,
+    #[cfg_attr(feature = "schemas", schemars(with = "crate::json::StateSchema"))]
+    state: AsStateFile<'a>,
 }

@@ -54,7 +54,7 @@ fn generated() -> Schemas {
         (
             "forecast",
             "headway forecast --format json",
-            of::<answer::forecast::ForecastJson>(),
+            of::<answer::forecast::ForecastJson<'_>>(),
         ),
         (
             "node-members",
@@ -121,7 +121,7 @@ fn generated() -> Schemas {
         (
             "worst",
             "headway worst --format json",
-            of::<answer::worst::WorstJson>(),
+            of::<answer::worst::WorstJson<'_>>(),
         ),
     ]
 }

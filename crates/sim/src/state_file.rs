@@ -16,9 +16,12 @@
 //! in which they leave (default: 0 each). Anything else is an error that names line,
 //! column and field.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
+use std::io::{self, Write};
 
 use headway_core::{Configuration, Measuring, Process, Program, Ring, Variable};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde_json::ser::Formatter;
 use thiserror::Error;
 
 mod reader;
@@ -78,48 +81,107 @@ pub fn render(ring: &Ring, state: &Configuration) -> String {
     let mut text = format!(
         "{{ \"separation\": {},\n  \"processes\": [\n",
         ring.separation()
-    );
-    let mut counts = state.counts.len();
-    for (index, process) in state.processes.iter().enumerate() {
-        let program = ring.programs()[index];
-        text.push_str("    ");
-        write_process(&mut text, program, process, state.measuring.get(&index));
-        let here = counts.saturating_sub(process.tokens() as usize);
-        if here < counts {
-            let _ = write!(text, ", \"counts\": {:?}", &state.counts[here..counts]);
-        }
-        counts = here;
-        text.push('}');
-        let last = index + 1 == state.processes.len();
-        text.push_str(if last { "\n" } else { ",\n" });
+    )
+    .into_bytes();
+    let mut before = "    ";
+    for process in processes(ring, state) {
+        text.extend(before.bytes());
+        before = ",\n    ";
+        let mut line = serde_json::Serializer::with_formatter(&mut text, Spaced);
+        process.serialize(&mut line).expect("text takes everything");
     }
-    text.push_str("  ] }\n");
-    text
+    text.extend(b"\n  ] }\n");
+    String::from_utf8(text).expect("JSON is text")
 }
 
-fn write_process(
-    text: &mut String,
-    program: Program,
-    process: &Process,
-    variables: Option<&Measuring>,
-) {
-    // Writing to a string cannot fail.
-    let _ = write!(
-        text,
-        "{{\"program\": \"{program}\", \"queued\": {}, \"resting\": {}",
-        process.queued, process.resting
-    );
-    if program.delays() {
-        let _ = write!(text, ", \"counter\": {}", process.counter);
-    }
-    if let Some(v) = variables {
-        for variable in program.variables() {
-            let _ = match (variable, variable.get(v)) {
-                (Variable::Timing, _) => write!(text, ", \"timing\": {}", v.timing),
-                (_, Some(value)) => write!(text, ", \"{}\": {value}", variable.name()),
-                (_, None) => Ok(()),
-            };
+/// A ring and a state in the form of the state file, as JSON in any layout.
+#[derive(Clone, Debug)]
+pub struct AsStateFile<'a> {
+    /// The ring.
+    pub ring: &'a Ring,
+    /// Its state.
+    pub state: Cow<'a, Configuration>,
+}
+
+impl Serialize for AsStateFile<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Processes<'a>(&'a AsStateFile<'a>);
+        impl Serialize for Processes<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq(processes(self.0.ring, &self.0.state))
+            }
         }
+        let mut file = serializer.serialize_map(Some(2))?;
+        file.serialize_entry("separation", &self.ring.separation().hops())?;
+        file.serialize_entry("processes", &Processes(self))?;
+        file.end()
+    }
+}
+
+/// A process as the state file has it.
+struct Line<'a> {
+    program: Program,
+    process: &'a Process,
+    variables: Option<&'a Measuring>,
+    counts: &'a [u32],
+}
+
+fn processes<'a>(ring: &'a Ring, state: &'a Configuration) -> impl Iterator<Item = Line<'a>> {
+    let mut counts = state.counts.as_slice();
+    let lines = ring.programs().iter().zip(&state.processes).enumerate();
+    lines.map(move |(index, (&program, process))| {
+        // The last of them are those of the first process.
+        let others = counts.len().saturating_sub(process.tokens() as usize);
+        let own;
+        (counts, own) = counts.split_at(others);
+        Line {
+            program,
+            process,
+            variables: state.measuring.get(&index),
+            counts: own,
+        }
+    })
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("program", self.program.name())?;
+        fields.serialize_entry("queued", &self.process.queued)?;
+        fields.serialize_entry("resting", &self.process.resting)?;
+        if self.program.delays() {
+            fields.serialize_entry("counter", &self.process.counter)?;
+        }
+        if let Some(of) = self.variables {
+            for variable in self.program.variables() {
+                match (variable, variable.get(of)) {
+                    (Variable::Timing, _) => fields.serialize_entry("timing", &of.timing)?,
+                    (_, Some(value)) => fields.serialize_entry(variable.name(), &value)?,
+                    (_, None) => {}
+                }
+            }
+        }
+        if !self.counts.is_empty() {
+            fields.serialize_entry("counts", self.counts)?;
+        }
+        fields.end()
+    }
+}
+
+/// JSON on one line, with spaces between its parts.
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        out.write_all(if first { b"" } else { b", " })
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.begin_array_value(out, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
     }
 }
 

@@ -1,9 +1,10 @@
 //! The report as JSON.
 
+use std::borrow::Cow;
+
 use headway_check::{Figures, Property, Report, Trace};
-use headway_sim::state_file;
+use headway_sim::state_file::AsStateFile;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::witness_of;
 
@@ -69,7 +70,7 @@ pub struct TraceJson<'a> {
         feature = "schemas",
         schemars(with = "Option<crate::json::StateSchema>")
     )]
-    start: Option<Value>,
+    start: Option<AsStateFile<'a>>,
     /// Its states, in words.
     states_in_words: &'a [String],
     repeats_from: Option<usize>,
@@ -81,8 +82,9 @@ impl TraceJson<'_> {
         let start = run.start.as_ref();
         TraceJson {
             model,
-            start: start.and_then(|(ring, state)| {
-                serde_json::from_str(&state_file::render(ring, state)).ok()
+            start: start.map(|(ring, state)| AsStateFile {
+                ring,
+                state: Cow::Borrowed(state),
             }),
             states_in_words: &run.states,
             repeats_from: run.repeats_from,

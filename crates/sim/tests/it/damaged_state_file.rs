@@ -1,10 +1,12 @@
 //! State files that are no longer what they were: refused with a place, or read as
 //! something that survives being written.
 
+use std::borrow::Cow;
+
 use headway_core::{Configuration, Program, Ring, Separation};
 use headway_sim::StateFile;
 use headway_sim::seed::{Purpose, Random};
-use headway_sim::state_file::render;
+use headway_sim::state_file::{AsStateFile, render};
 use headway_testkit::{damage, tier};
 
 /// One with every program, one with few fields, one with many processes.
@@ -39,6 +41,12 @@ fn a_damaged_file_is_refused_or_read() {
             Ok(file) => {
                 read += 1;
                 assert_eq!(file.ring.admits(&file.configuration), Ok(()), "{text}");
+                let same = AsStateFile {
+                    ring: &file.ring,
+                    state: Cow::Borrowed(&file.configuration),
+                };
+                let same = serde_json::to_string(&same).unwrap();
+                assert_eq!(StateFile::parse(&same).as_ref(), Ok(&file), "{text}");
                 assert_eq!(StateFile::parse(&file.render()), Ok(file), "{text}");
             }
             Err(error) => {
