@@ -10,8 +10,11 @@
 //! that occurs at one of the offsets. That costs what the distances needed cost,
 //! and V + W words.
 
+use std::sync::atomic::AtomicBool;
+
 use crate::network::distance::{Marks, Reach};
 use crate::network::{Network, Node};
+use crate::stop::{self, NEVER};
 use crate::walk::{Occurrences, Walk};
 
 /// How many positions apart two tokens on a walk can be.
@@ -161,20 +164,35 @@ pub struct Nearest {
 /// assert_eq!(kept(2).unwrap().distance, 0);
 /// ```
 pub fn nearest(network: &Network, walk: &Walk, offsets: &Offsets) -> Option<Nearest> {
+    nearest_until(network, walk, offsets, &NEVER).unwrap_or_default()
+}
+
+/// So many nodes are looked at before anybody asks whether to stop: some hundredths of a second.
+const UNASKED: usize = 1_000_000;
+
+/// The same; `None` when it was stopped, because the nearest that was found so far need not be
+/// the nearest. On small networks it does not stop.
+pub(crate) fn nearest_until(
+    network: &Network,
+    walk: &Walk,
+    offsets: &Offsets,
+    stop: &AtomicBool,
+) -> Option<Option<Nearest>> {
     if offsets.ranges.is_empty() {
-        return None;
+        return Some(None);
     }
     let occurrences = walk.occurrences(network);
     // A node that is met at an offset by itself is found without any search.
     for node in network.nodes() {
         let positions = occurrences.of(node);
         if let Some(positions) = offsets.pair(positions, positions) {
-            return Some(Nearest {
+            return Some(Some(Nearest {
                 distance: 0,
                 positions,
-            });
+            }));
         }
     }
+    let mut looked_at = 0;
     let mut reach = Reach::new(network.len());
     let mut targets = offsets.are_few().then(|| Marks::new(network.len()));
     let mut best: Option<(u32, Node, Node)> = None;
@@ -183,11 +201,15 @@ pub fn nearest(network: &Network, walk: &Walk, offsets: &Offsets) -> Option<Near
         if limit == 0 {
             break;
         }
+        if looked_at >= UNASKED && stop::is_set(stop) {
+            return None;
+        }
         let positions = occurrences.of(node);
         if let Some(targets) = &mut targets {
             mark(targets, walk, positions, offsets);
         }
         reach.search(network, node, limit, |other, distance| {
+            looked_at += 1;
             let met = match &targets {
                 Some(targets) => targets.contains(other),
                 None => offsets.pair(positions, occurrences.of(other)).is_some(),
@@ -198,13 +220,13 @@ pub fn nearest(network: &Network, walk: &Walk, offsets: &Offsets) -> Option<Near
             met && distance > 0
         });
     }
-    best.and_then(|(distance, node, other)| {
+    Some(best.and_then(|(distance, node, other)| {
         let positions = offsets.pair(occurrences.of(node), occurrences.of(other))?;
         Some(Nearest {
             distance,
             positions,
         })
-    })
+    }))
 }
 
 /// The nodes that occur at one of few offsets from a node, which is at these positions.

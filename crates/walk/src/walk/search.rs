@@ -238,8 +238,11 @@ struct Search<'a> {
 impl Search<'_> {
     fn offer(&mut self, walk: Walk, method: Method) {
         let offsets = Offsets::furthest(walk.len(), self.request.tokens);
+        let nearest = kept::nearest_until(self.network, &walk, &offsets, self.stop);
+        // What it keeps is not known.
+        let Some(nearest) = nearest else { return };
         let found = Found {
-            nearest: kept::nearest(self.network, &walk, &offsets),
+            nearest,
             walk,
             method,
             bound: None,

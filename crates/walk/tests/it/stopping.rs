@@ -50,3 +50,19 @@ fn every_loop_asks_and_obeys() {
         }
     }
 }
+
+/// What a walk keeps on a large network takes long to find out, so a search that is stopped has
+/// none that it can tell about; on a small one it has.
+#[test]
+fn a_walk_is_judged_to_the_end_or_not_told() {
+    let stop = AtomicBool::new(true);
+    let request = Request {
+        method: Method::Tree,
+        ..Request::new(2)
+    };
+    for (side, told) in [(70, false), (20, true)] {
+        let network = Generator::Grid(side, side).network(0).unwrap();
+        let found = search::walk_until(&network, &request, &mut |_| {}, &stop);
+        assert_eq!(found.is_some(), told, "{side}");
+    }
+}
