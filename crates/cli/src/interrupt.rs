@@ -73,9 +73,14 @@ pub(crate) fn arm() {
 /// Whether to stop now. The caller will ask again, until it is told so.
 pub(crate) fn is_stopped() -> bool {
     ASKED.store(true, Ordering::Relaxed);
-    let is_stopped = STOPPED.load(Ordering::Relaxed);
+    let is_stopped = has_come();
     HEARD.fetch_or(is_stopped, Ordering::Relaxed);
     is_stopped
+}
+
+/// Whether Ctrl-C has come. The caller does not ask again.
+pub(crate) fn has_come() -> bool {
+    STOPPED.load(Ordering::Relaxed)
 }
 
 /// As Ctrl-C, where the terminal hands it over as a key.

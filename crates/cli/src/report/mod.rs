@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
+use crate::failure::warn;
 use crate::flags::TextOrJson;
 use style::DIM;
 
@@ -12,13 +13,46 @@ pub(crate) mod progress;
 pub(crate) mod screen;
 pub(crate) mod style;
 
-/// One JSON value on standard output, for people to read as well.
+/// What is printed of JSON after Ctrl-C, at most: some tenths of a second.
+const MOST_AFTER_CTRL_C: usize = 64 << 20;
+
+/// One JSON value on standard output, for people to read as well. After Ctrl-C a value that takes
+/// long to write is left out: half of it is of no use.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> std::io::Result<()> {
     // Standard output by itself would be written line by line, of which there can be millions.
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
+    if !crate::interrupt::has_come() {
+        serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
+    } else if let Some(text) = json_within(MOST_AFTER_CTRL_C, value) {
+        out.write_all(&text)?;
+    } else {
+        let most = MOST_AFTER_CTRL_C >> 20;
+        warn(format_args!(
+            "the answer is left out: it has more than {most} MiB, too much to write after Ctrl-C"
+        ));
+        return Ok(());
+    }
     writeln!(out)?;
     out.flush()
+}
+
+/// A value as JSON, if that has at most so many bytes.
+fn json_within(most: usize, value: &impl serde::Serialize) -> Option<Vec<u8>> {
+    struct Within(usize, Vec<u8>);
+    impl Write for Within {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let room = self.0 - self.1.len();
+            self.1.extend(&bytes[..bytes.len().min(room)]);
+            Ok(bytes.len().min(room))
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut text = Within(most, Vec::new());
+    serde_json::to_writer_pretty(&mut text, value).ok()?;
+    Some(text.1)
 }
 
 /// An answer on standard output, for people or for programs.
@@ -104,4 +138,17 @@ pub(crate) fn grouped(number: &impl ToString) -> String {
         text.push(digit);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::json_within;
+
+    #[test]
+    fn json_is_whole_or_left_out() {
+        let list = [10, 20, 30];
+        let text = b"[\n  10,\n  20,\n  30\n]";
+        assert_eq!(json_within(text.len(), &list).as_deref(), Some(&text[..]));
+        assert_eq!(json_within(text.len() - 1, &list), None);
+    }
 }

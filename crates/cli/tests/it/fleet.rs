@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::{Ran, folder, headway_in, network, program, refused, run, until};
+use crate::common::{Ran, folder, has, headway, headway_in, network, program, refused, run, until};
 
 /// Nodes with keys of their own, killed at the end whatever becomes of the test. The operator's
 /// key is in `operator.key`.
@@ -306,6 +306,24 @@ fn the_demonstration_shows_a_death_and_leaves_nothing_after_ctrl_c() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     assert_eq!(left(folder.path()), 0, "processes are left");
+}
+
+/// Exit code 0 where commands ran and none beside another; where the machine is too busy for one,
+/// it takes longer.
+#[test]
+fn the_demonstration_ends_by_itself_and_judges_what_it_saw() {
+    for seconds in [1, 5, 30] {
+        let ran = headway(&format!("fleet demo --for {seconds}s"));
+        let worked = ran.out.contains("works, fencing number");
+        assert_eq!(ran.code, i32::from(!worked), "{}", ran.out);
+        if worked {
+            return has(
+                &ran.out,
+                &["never two at a time. Nodes, folders and processes are gone."],
+            );
+        }
+    }
+    panic!("no command ran");
 }
 
 /// Nodes that were started with a file of this folder.
