@@ -2,8 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod api;
-#[cfg(test)]
-mod damage;
 mod desk;
 #[cfg(not(target_family = "wasm"))]
 pub mod document;

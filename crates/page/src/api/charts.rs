@@ -235,7 +235,7 @@ fn values_of(column: &Column) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::damage;
+    use headway_testkit::damage;
 
     #[test]
     fn a_table_is_read_by_columns() {
@@ -301,8 +301,7 @@ mod tests {
         let sample = "# made by hand\ndelays,start,rounds_mean,seed\n1,piled,30.5,7\n\
                       2,\"a, b\",20,8\n3,,1e3,9\n";
         let (mut read, mut refused) = (0, 0);
-        for seed in 0..60_000 {
-            let bytes = damage::damaged(sample.as_bytes(), &mut damage::below(seed));
+        for (seed, bytes) in damage::copies(sample.as_bytes(), 60_000) {
             let Ok(chart) = read_csv(&bytes) else {
                 refused += 1;
                 continue;

@@ -259,8 +259,8 @@ pub(crate) fn why_infeasible(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::damage;
     use crate::runs::Run;
+    use headway_testkit::damage;
 
     /// What makes a run can be sent on, and makes the same run again.
     #[test]

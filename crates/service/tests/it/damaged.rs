@@ -1,21 +1,14 @@
 //! Files and datagrams that are no longer what they were: refused with a place, or read
 //! as something that survives being written.
 
-use chacha20::ChaCha8Rng;
-use chacha20::rand_core::{Rng, SeedableRng};
 use headway_node::{Key, RingId};
 use headway_service::config::{Place, Settings, Sources, example, explain};
 use headway_service::identity::Identity;
 use headway_service::internal::control::{self, CHUNK_BYTES, Message, Part, Sender};
 use headway_service::internal::roster::{Mark, Member, Proved, Roster};
 use headway_service::internal::{Entry, Grant, Holder, Ledger, Notes, Run, Store, Sync};
-use headway_testkit::damage;
+use headway_testkit::damage::{self, below};
 use headway_testkit::tier::pick;
-
-fn below(seed: u64) -> impl FnMut(usize) -> usize {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    move |bound| (random.next_u64() % bound as u64) as usize
-}
 
 fn key() -> Key {
     Key::new(b"a key for tests only").unwrap()
