@@ -59,19 +59,16 @@ pub(super) fn parse(text: &str) -> Result<StateFile, StateFileError> {
     for (index, item) in items.into_iter().enumerate() {
         let fields = file.item(index, item.get()).object(values)?;
         let program = program(&fields)?;
-        let mut largest = separation.top();
+        let mut counters = 0..=i64::from(separation.top());
         if program.measures() {
             let variables = measuring(&fields, program, default_limit)?;
-            largest = variables.largest_base();
+            counters = Variable::Base.domain(program, &variables);
             configuration.measuring.insert(index, variables);
         }
-        let smallest = *Variable::Base
-            .domain(program, &Measuring::new(1, 1))
-            .start();
         configuration.processes.push(Process {
             queued: fields.integer("queued", 0..=MAX_TOKENS)? as u32,
             resting: fields.integer("resting", 0..=MAX_TOKENS)? as u32,
-            counter: fields.integer("counter", smallest..=largest.into())? as i32,
+            counter: fields.integer("counter", counters)? as i32,
         });
         programs.push(program);
         carried.extend(fields.get("counts").map(|counts| (index, counts)));
