@@ -12,4 +12,5 @@ mod orders;
 mod protocol;
 mod read_formats;
 mod several_rings;
+mod stopping;
 mod support;
