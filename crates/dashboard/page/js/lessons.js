@@ -105,16 +105,10 @@ export function build(panel, view, to) {
     const ring = new RingScene(6);
     const ask = (settings) => h("button", { class: "quiet", onclick: () => to.showOnRing(settings) }, "Open it on the ring, with everything →");
     const link = h("p", {});
-    const listing = { title: h("span", {}), lines: h("ol", {}), note: h("span", { class: "caption-note" }) };
-    const lines = h("section", { class: "listing", hidden: true }, h("h2", { class: "caption" }, listing.title, listing.note), listing.lines);
-    ring.element.append(lines, link);
+    const scene = { element: ring.element, ...played(ring) };
+    ring.element.append(link);
     return {
-      element: ring.element,
-      ...played(ring),
-      explain() {
-        lines.hidden = false;
-        new Listing(listing, ring.player, (marks) => Object.assign(ring.view.marks, marks)).show();
-      },
+      ...scene,
       async open(settings, options) {
         await ring.open(settings, options);
         link.replaceChildren(...(settings.state ? [] : [ask(settings)]));
@@ -187,12 +181,21 @@ export function build(panel, view, to) {
   };
 }
 
-/** What every scene with a ring can do. */
-const played = (ring) => ({
-  leave: () => ring.leave(),
-  toggle: () => ring.player.toggle(),
-  watch: (seen) => ring.player.on("moment", ({ round }) => seen(round)),
-});
+/** What every scene with a ring can do; its program's lines are shown with the answer. */
+function played(ring) {
+  const parts = { title: h("span", {}), lines: h("ol", {}), note: h("span", { class: "caption-note" }) };
+  const lines = h("section", { class: "listing", hidden: true }, h("h2", { class: "caption" }, parts.title, parts.note), parts.lines);
+  ring.element.append(lines);
+  return {
+    leave: () => ring.leave(),
+    toggle: () => ring.player.toggle(),
+    watch: (seen) => ring.player.on("moment", ({ round }) => seen(round)),
+    explain() {
+      lines.hidden = false;
+      new Listing(parts, ring.player, (marks) => Object.assign(ring.view.marks, marks)).show();
+    },
+  };
+}
 
 /** *words* are set in italics, `words` as program names. */
 function rich(text) {
