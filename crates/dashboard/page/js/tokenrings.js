@@ -21,7 +21,7 @@ export class TokenRingScene {
     onPalette(() => this.draw());
   }
 
-  /** Tokens in the round on show; those of a pile side by side, the last frame goes on and on. */
+  /** Tokens in the round on show, the frontmost is A, as beside it; the last frame goes on and on. */
   moment() {
     const { rings: { frames, processes: n }, player: { round, phase, d } } = this;
     const last = frames.length - 1;
@@ -37,7 +37,7 @@ export class TokenRingScene {
     const gap = (index) => (places[(index + 1) % places.length] - places[index] + n) % n || n;
     const close = new Set(places.flatMap((process, index) => (gap(index) < d ? [process, places[(index + 1) % places.length]] : [])));
     return {
-      n, d, m: frame.at.length, hop: frame.at.map(([, process]) => process + on), slot, names: frame.at.map(([ring]) => ring),
+      n, d, m: frame.at.length, hop: frame.at.map(([, process]) => process + on), slot, names: frame.at.map(([ring]) => this.rings.tokens - 1 - ring),
       violated: frame.at.map(([, process]) => Number(close.has(process) || frame.at.filter(([, other]) => other === process).length > 1)), frame,
     };
   }
