@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use sd_notify::NotifyState;
@@ -40,6 +40,18 @@ pub(crate) struct Shell {
     pub(crate) world: World,
 }
 
+/// Tells systemd that the protocol is alive, on a thread of its own: while systemd does not read,
+/// that waits.
+fn feeder() -> SyncSender<()> {
+    let (feeder, alive) = sync_channel(1);
+    std::thread::spawn(move || {
+        for () in alive {
+            let _ = sd_notify::notify(&[NotifyState::Watchdog]);
+        }
+    });
+    feeder
+}
+
 /// What the shell remembers of the world.
 #[derive(Debug, Default)]
 pub(crate) struct World {
@@ -63,7 +75,7 @@ impl Shell {
     /// When the transport is broken.
     pub(crate) fn run(mut self, requests: &Receiver<Envelope>) -> io::Result<()> {
         let mut buffer = [0; BUFFER_BYTES];
-        let watchdog = sd_notify::watchdog_enabled().map(|every| every / 3);
+        let watchdog = sd_notify::watchdog_enabled().map(|every| (every / 3, feeder()));
         let mut fed = Instant::now();
         self.carry_out();
         loop {
@@ -98,11 +110,11 @@ impl Shell {
                 }
                 return Ok(());
             }
-            if let Some(every) = watchdog
-                && fed.elapsed() >= every
+            if let Some((every, feeder)) = &watchdog
+                && fed.elapsed() >= *every
             {
                 fed = Instant::now();
-                let _ = sd_notify::notify(&[NotifyState::Watchdog]);
+                let _ = feeder.try_send(());
             }
         }
     }
