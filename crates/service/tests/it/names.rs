@@ -5,33 +5,51 @@ use std::process::Command;
 
 use headway_service::config::FORMER;
 
-/// Words of before that are no name of a key, a flag or a path.
-const WORDS: &[&str] = &[
-    "dwell_least",
-    "dwell_most",
-    "grace_ms",
-    "silence_ms",
-    "operator_key",
-    "roster_version",
-    "hearsay",
-    "keepers",
-    "roll-out",
-    "roll-outs",
-    "[hook]",
-];
+/// What documents do not say either; they are in the sentences of docs/dev/words.md.
+const SENTENCES: [&str; 2] = ["whoever", "million million"];
 
-/// Where they may stand: the history, the table itself, and what tests that they are refused.
+/// Where they may stand: the history, the tables themselves, and what tests that they are refused.
 const MAY: &[&str] = &[
     "CHANGELOG.md",
     "crates/cli/tests/it/node.rs",
     "crates/service/src/config/former.rs",
     "crates/service/tests/it/config.rs",
     "crates/service/tests/it/names.rs",
+    "docs/dev/decisions.md",
+    "docs/dev/words.md",
 ];
+
+/// The words of the last column of docs/dev/words.md: of every file, and of documents alone.
+fn words() -> (Vec<String>, Vec<String>) {
+    let text = std::fs::read_to_string(root().join("docs/dev/words.md")).expect("the table");
+    let rows = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.strip_suffix('|'));
+    let cells = rows.skip(1).filter_map(|row| row.rsplit('|').next());
+    let words = cells.flat_map(|cell| cell.split(',')).map(str::trim);
+    let (code, plain): (Vec<&str>, Vec<&str>) = words
+        .filter(|word| !word.is_empty())
+        .partition(|word| word.starts_with('`'));
+    let code = code.iter().map(|word| word.trim_matches('`').to_owned());
+    let plain = plain
+        .iter()
+        .chain(&SENTENCES)
+        .map(|word| (*word).to_owned());
+    (code.collect(), plain.collect())
+}
+
+/// Written by hand, and not about the past.
+fn is_document(file: &str) -> bool {
+    file.ends_with(".md") && !["docs/json.md", "crates/dashboard/API.md"].contains(&file)
+}
+
+fn root() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// How former names are written: a key also as it stands in its section.
 fn written() -> Vec<String> {
-    let mut names: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
+    let (mut names, _) = words();
     for (name, today) in FORMER {
         match name.split_once('.') {
             // Not a key that has moved to another section, which is a usual word.
@@ -65,23 +83,23 @@ fn said<'n>(text: &str, names: &'n [String]) -> Vec<&'n str> {
 
 #[test]
 fn no_tracked_file_has_a_former_name() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let listed = Command::new("git")
         .arg("ls-files")
         .current_dir(&root)
         .output();
     let listed = listed.expect("git lists the files").stdout;
     let listed = String::from_utf8(listed).expect("UTF-8");
-    let names = written();
+    let (names, (_, sentences)) = (written(), words());
     let mut found = Vec::new();
     for file in listed.lines().filter(|file| !MAY.contains(file)) {
         // Pictures are no texts, and a file may be gone.
         if let Ok(text) = std::fs::read_to_string(root.join(file)) {
-            found.extend(
-                said(&text, &names)
-                    .iter()
-                    .map(|name| format!("{file}: {name}")),
-            );
+            let mut wrong = said(&text, &names);
+            if is_document(file) {
+                wrong.extend(said(&text, &sentences));
+            }
+            found.extend(wrong.iter().map(|name| format!("{file}: {name}")));
         }
     }
     assert!(
@@ -93,8 +111,15 @@ fn no_tracked_file_has_a_former_name() {
 
 #[test]
 fn counter_test_former_names_are_found_and_todays_are_not() {
-    let names = written();
+    let (mut names, (_, sentences)) = (written(), words());
+    assert!(
+        names.len() > 20 && sentences.len() > 8,
+        "{names:?} {sentences:?}"
+    );
+    names.extend(sentences);
     for (text, name) in [
+        ("the keepers decide", "keepers"),
+        ("Whoever has it", "whoever"),
         ("set timing.dwell_most", "timing.dwell_most"),
         ("[timing]\\ngrace = \\\"2s\\\"", "grace = \\\""),
         ("[timing]\nsilence = \"2s\"", "silence = \""),
