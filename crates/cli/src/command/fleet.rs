@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     };
     writeln!(
         anstream::stdout(),
-        "{}, {style}{verdict}{style:#}. Nodes, folders and processes are gone.",
+        "{}, {style}{verdict}{style:#}. Nodes, folders and processes are removed.",
         count(runs, "command")
     )?;
     Ok(match interrupted {

@@ -137,7 +137,7 @@ fn in_text(
         commands.push((command("waits", ""), "every wait"));
     }
     if args.at.is_empty() {
-        let far = "the state after a million million rounds";
+        let far = "the state after round 10^12";
         commands.push((command("at", "1000000000000"), far));
     }
     if args.svg.is_none() {
@@ -145,7 +145,7 @@ fn in_text(
     }
     if forecast.feasible() && !instance.is_of_file() {
         let worst = instance.command_without("worst", "start");
-        commands.push((worst, "the slowest start of all"));
+        commands.push((worst, "the slowest start"));
     }
     Ok(try_next(&mut out, &commands)?)
 }

@@ -203,7 +203,7 @@ fn start(args: &StartArgs) -> Result<Answer, Failure> {
     }
     if !args.dry_run {
         say(format_args!(
-            "`headway rollout status --watch` shows how far it is"
+            "`headway rollout status --watch` shows its progress"
         ))?;
     }
     Ok(Answer::Yes)
@@ -227,9 +227,9 @@ fn find(socket: &SocketArgs, name: Option<&str>) -> Result<Value, Failure> {
         None => rollouts.next(),
     };
     found.ok_or_else(|| match name {
-        Some(name) => Failure::new(format!("there is no rollout `{name}`"))
+        Some(name) => Failure::new(format!("no rollout `{name}`"))
             .help("`headway rollout status` shows the latest; the last eight are remembered"),
-        None => Failure::new("there is no rollout").help("`headway rollout start` starts one"),
+        None => Failure::new("no rollout yet").help("`headway rollout start` starts one"),
     })
 }
 

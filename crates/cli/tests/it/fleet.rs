@@ -356,7 +356,7 @@ fn a_rollout_of_real_processes_survives_a_kill_and_stops_at_a_failure() {
     refused(
         ring.path(),
         &[
-            ("rollout status --socket 0.sock", "there is no rollout"),
+            ("rollout status --socket 0.sock", "no rollout yet"),
             (
                 "rollout start web --socket 0.sock -- rm -rf x",
                 "rollout.allow",

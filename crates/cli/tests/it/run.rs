@@ -202,7 +202,7 @@ fn rings_of_unknown_size_say_what_they_believe() {
         let text = headway(&flags).out;
         match ran["all_believe_at"].as_u64() {
             Some(round) => {
-                let says = format!("All that measure believe in 6 since round {round}.");
+                let says = format!("All measuring processes estimate 6 since round {round}.");
                 assert!(text.contains(&says), "{text}");
                 assert!(round <= ran["legitimate_at"].as_u64().unwrap());
             }

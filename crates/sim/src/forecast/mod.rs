@@ -49,7 +49,7 @@ use sites::Sites;
 /// let forecast = Forecast::of(&ring, &start).unwrap();
 /// assert_eq!(forecast.last_rest(), Some(15));
 /// assert_eq!(forecast.legitimate_at(), Some(16));
-/// // Seek like in a film: the state after a million million rounds.
+/// // Seek as in a film: the state after round 10^12.
 /// let far = forecast.timeline().configuration_at(1_000_000_000_000);
 /// assert!(ring.legitimate(&far, 4).is_ok());
 /// ```

@@ -290,7 +290,7 @@ impl Session {
             state = format!("{state}, {dead} dead");
         }
         if deaf > 0 {
-            state = format!("{state}, {deaf} hear a neighbour no more");
+            state = format!("{state}, {deaf} do not hear a neighbour");
         }
         state
     }

@@ -35,7 +35,7 @@ pub(super) fn line(out: &mut impl Write, rollout: &Value) -> io::Result<()> {
     };
     let advice = match state {
         "failed" => format!(
-            "; mend it and `headway rollout resume {name} --retry`, or `headway rollout abort {name}`"
+            "; repair it and `headway rollout resume {name} --retry`, or `headway rollout abort {name}`"
         ),
         "paused" => format!("; `headway rollout resume {name}` goes on"),
         "waiting" => "; waits for its window".into(),

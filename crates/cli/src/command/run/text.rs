@@ -138,7 +138,10 @@ const MAX_BELIEFS: usize = 32;
 fn believed(out: &mut impl Write, instance: &Instance, beliefs: &Beliefs) -> io::Result<()> {
     let d = instance.separation();
     if let Some(round) = beliefs.all_since() {
-        return writeln!(out, "All that measure believe in {d} since round {round}.");
+        return writeln!(
+            out,
+            "All measuring processes estimate {d} since round {round}."
+        );
     }
     let (less, more) = beliefs.wrong();
     let whose = |count: usize, what: &str| match count {
