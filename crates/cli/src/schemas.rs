@@ -299,7 +299,7 @@ fn files() -> Vec<(String, String)> {
 fn document(known: &Meanings) -> String {
     let mut text = String::from(
         "# The keys of the JSON outputs\n\n\
-         <!-- Generated from the types of the answers by crates/cli/src/schemas.rs. -->\n\n\
+         *Generated from the types of the answers by `crates/cli/src/schemas.rs`.*\n\n\
          What `headway` prints with `--format json` is described by the JSON schemas in \
          [schemas/v1](../schemas/v1). A key means the same in all outputs. Counts of states are \
          text, because most readers of JSON lose digits above 2^53. Keys may be added within a \
