@@ -274,7 +274,7 @@ fn unproved(claims: &[(String, String)], sources: &str) -> Vec<String> {
         let number = row
             .split('|')
             .nth(1)
-            .and_then(|cell| cell.trim().parse().ok());
+            .and_then(|cell| cell.trim().parse::<usize>().ok());
         match number.filter(|number| !numbers.contains(number)) {
             Some(number) => numbers.push(number),
             None => wrong.push(format!("no number of its own: {row}")),
@@ -294,7 +294,10 @@ fn unproved(claims: &[(String, String)], sources: &str) -> Vec<String> {
 fn referred(claim: &str) -> Vec<usize> {
     let range = |part: &str| {
         let (from, to) = part.split_once(" to ").unwrap_or((part, part));
-        let (from, to) = (from.trim().parse().ok()?, to.trim().parse::<usize>().ok()?);
+        let (from, to) = (
+            from.trim().parse::<usize>().ok()?,
+            to.trim().parse::<usize>().ok()?,
+        );
         (from <= to).then_some(from..=to)
     };
     let ranges: Option<Vec<_>> = end(claim).split(',').map(range).collect();
