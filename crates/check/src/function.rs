@@ -173,16 +173,12 @@ impl<M: Deterministic> Exploration<'_, M> {
 
     fn settle_chunk(&self, ranks: Range<u64>) -> Tally {
         let mut tally = Tally::default();
-        if self.control.stopped() {
-            return tally;
-        }
         // What does not fit is explored again, with larger cells.
         if self.overflow.load(Ordering::Relaxed) {
             return tally;
         }
-        self.control.advance(ranks.end - ranks.start);
         let mut path = Vec::new();
-        for rank in ranks {
+        for rank in ranks.take_while(|_| !self.control.stopped()) {
             // A path from elsewhere may have been here; closure and the count of
             // legitimate states are still this worker's to do.
             let cell = self.cells.get(rank);
@@ -200,6 +196,7 @@ impl<M: Deterministic> Exploration<'_, M> {
             }
             self.count(rank, &mut tally);
         }
+        self.control.advance(tally.settled);
         tally
     }
 
