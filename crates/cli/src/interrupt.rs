@@ -22,22 +22,29 @@ const PATIENCE: Duration = Duration::from_millis(700);
 pub(crate) fn listen() {
     // Without a handler the signal ends the program, which is fine too.
     let _ = ctrlc::set_handler(|| {
-        let again = STOPPED.swap(true, Ordering::Relaxed);
-        let began = Instant::now();
-        let is = |what: &AtomicBool| what.load(Ordering::Relaxed);
-        let waits = || LOOKING.load(Ordering::Relaxed) > 0 || is(&ASKED) && !is(&HEARD);
-        let works = || !is(&ARMED) && waits();
-        let somebody = waits() || is(&ARMED);
-        while !again && works() && began.elapsed() < PATIENCE {
-            thread::sleep(Duration::from_millis(10));
-        }
-        if again || !somebody || works() {
+        if ends(|| STOPPED.swap(true, Ordering::Relaxed)) {
             crate::partial::remove();
             crate::report::screen::close();
             crate::failure::remark("stopped: nothing to show yet");
             std::process::exit(130);
         }
     });
+}
+
+/// Whether the program ends now, because nobody asks or who asked does not hear it. `stop` tells
+/// the work, and says whether that was told before.
+fn ends(stop: impl FnOnce() -> bool) -> bool {
+    let is = |what: &AtomicBool| what.load(Ordering::Relaxed);
+    let waits = || LOOKING.load(Ordering::Relaxed) > 0 || is(&ASKED) && !is(&HEARD);
+    let works = || !is(&ARMED) && waits();
+    // Before it is told, since it may hear at once.
+    let somebody = waits() || is(&ARMED);
+    let again = stop();
+    let began = Instant::now();
+    while !again && works() && began.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(10));
+    }
+    again || !somebody || works()
 }
 
 /// Set by Ctrl-C and by a request to terminate. Who has it looks at it and ends soon after;
@@ -101,5 +108,21 @@ mod tests {
         assert_eq!(LOOKING.load(Ordering::Relaxed), before + 1);
         drop(stop);
         assert_eq!(LOOKING.load(Ordering::Relaxed), before);
+    }
+
+    /// Work that hears at once shows what it knows; a second time the program ends.
+    #[test]
+    fn who_hears_at_once_is_not_ended() {
+        ASKED.store(true, Ordering::Relaxed);
+        let hears = |again: bool| {
+            move || {
+                HEARD.store(true, Ordering::Relaxed);
+                again
+            }
+        };
+        let ended = [ends(hears(false)), ends(hears(true))];
+        ASKED.store(false, Ordering::Relaxed);
+        HEARD.store(false, Ordering::Relaxed);
+        assert_eq!(ended, [false, true]);
     }
 }
