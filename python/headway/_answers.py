@@ -47,7 +47,7 @@ class CheckAnswer(Answer):
     """How many states take 0, 1, 2, … rounds, as text."""
 
     mean: Optional[float]
-    """The mean of that distribution, from exact sums."""
+    """The rounds or steps until legitimate, at worst or as chance expects them at worst, on average over all states."""
 
     never: Optional[str]
     """States that never become legitimate, as text."""

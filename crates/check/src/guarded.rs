@@ -34,9 +34,11 @@ use crate::report::{Lasso, follow};
 use crate::schedule::Scheduler;
 use crate::traits::{Guarded, Moves};
 
+mod cycles;
 mod report;
 mod rounds;
 
+pub use cycles::Divergences;
 pub(crate) use report::{report, report_on};
 
 /// The answer about a guarded model. States are given by rank.
@@ -74,6 +76,8 @@ pub struct GuardedWorst {
     pub moves: u64,
     /// Rounds, at most (perhaps in another run).
     pub rounds: Option<u64>,
+    /// The most steps from each state, added up.
+    pub total_steps: u64,
 }
 
 /// States that an estimate looks at, and how often each is looked at in all.
@@ -97,23 +101,7 @@ pub fn explore<M: Guarded>(
     scheduler: Scheduler,
     control: &Control,
 ) -> Result<GuardedAnswer> {
-    let states = model.states();
-    control.limits.admit(states, BYTES_PER_STATE)?;
-    control
-        .limits
-        .admit_work(BigUint::from(states) * max_selections(model.processes(), scheduler))?;
-    TooLarge::bound("states", states, u64::from(u32::MAX) - 2)?;
-    let table =
-        |value: u32| -> Vec<AtomicU32> { (0..states).map(|_| AtomicU32::new(value)).collect() };
-    let exploration = Exploration {
-        model,
-        scheduler,
-        control,
-        steps: table(UNSETTLED),
-        moves: table(0),
-        watched: table(NOBODY),
-    };
-    exploration.run()
+    Exploration::new(model, scheduler, control)?.run()
 }
 
 /// Whether so many states of so many processes would be admitted.
@@ -152,7 +140,27 @@ struct Exploration<'a, M> {
     watched: Vec<AtomicU32>,
 }
 
-impl<M: Guarded> Exploration<'_, M> {
+impl<'a, M: Guarded> Exploration<'a, M> {
+    /// Refuses what is too large.
+    fn new(model: &'a M, scheduler: Scheduler, control: &'a Control) -> Result<Self> {
+        let states = model.states();
+        control.limits.admit(states, BYTES_PER_STATE)?;
+        control
+            .limits
+            .admit_work(BigUint::from(states) * max_selections(model.processes(), scheduler))?;
+        TooLarge::bound("states", states, u64::from(u32::MAX) - 2)?;
+        let table =
+            |value: u32| -> Vec<AtomicU32> { (0..states).map(|_| AtomicU32::new(value)).collect() };
+        Ok(Exploration {
+            model,
+            scheduler,
+            control,
+            steps: table(UNSETTLED),
+            moves: table(0),
+            watched: table(NOBODY),
+        })
+    }
+
     /// Tells how long it will take: each state is looked at a few times, and as long as
     /// the states of a sample.
     fn estimate(&self) {
@@ -218,9 +226,7 @@ impl<M: Guarded> Exploration<'_, M> {
                 (one.0 + other.0, one.1.or(other.1), one.2.or(other.2))
             });
         self.control.advance(legitimate);
-        let mut left: Vec<u32> = (0..states as u32)
-            .filter(|&rank| self.settled(rank.into()).is_none())
-            .collect();
+        let mut left = self.left();
         loop {
             self.control.go_on(|| self.known(legitimate, left.len()))?;
             let settle = |places: Range<u64>| {
@@ -259,6 +265,14 @@ impl<M: Guarded> Exploration<'_, M> {
             "{legitimate} states are legitimate, {left} are not settled, and the longest way found \
              takes {furthest} steps"
         )
+    }
+
+    /// The states that are not settled, ascending.
+    fn left(&self) -> Vec<u32> {
+        let states = 0..self.model.states() as u32;
+        states
+            .filter(|&rank| self.settled(rank.into()).is_none())
+            .collect()
     }
 
     fn settled(&self, rank: u64) -> Option<u32> {
@@ -358,19 +372,21 @@ impl<M: Guarded> Exploration<'_, M> {
     }
 
     fn worst(&self) -> Result<GuardedWorst> {
-        let (mut from, mut steps, mut moves) = (0, 0, 0);
+        let (mut from, mut steps, mut moves, mut total_steps) = (0, 0, 0, 0);
         for rank in 0..self.model.states() {
             let here = self.settled(rank).unwrap_or(0);
             if here > steps {
                 (from, steps) = (rank, here);
             }
             moves = moves.max(self.moves[rank as usize].load(Ordering::Relaxed));
+            total_steps += u64::from(here);
         }
         Ok(GuardedWorst {
             from,
             steps: u64::from(steps),
             moves: u64::from(moves),
             rounds: self.rounds(steps)?,
+            total_steps,
         })
     }
 

@@ -152,7 +152,8 @@ pub struct Figures {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "texts")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<Vec<String>>"))]
     pub distribution: Option<Vec<BigUint>>,
-    /// The mean of that distribution, from exact sums.
+    /// The rounds or steps until legitimate, at worst or as chance expects them at worst, on
+    /// average over all states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
     /// States that never become legitimate, as text.

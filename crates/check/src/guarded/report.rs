@@ -63,6 +63,9 @@ pub(crate) fn report_on<M: Guarded>(
         }),
         witness: answer.worst.map(|_| path(answer.slowest)),
         figures: Figures {
+            mean: answer
+                .worst
+                .map(|worst| worst.total_steps as f64 / answer.states as f64),
             diverging: (answer.diverging > 0).then_some(answer.diverging),
             ..Figures::default()
         },

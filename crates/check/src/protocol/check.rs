@@ -228,6 +228,16 @@ fn by_chance(model: &Compiled<'_>, found: &ChanceAnswer, report: &mut Report) {
     if let Some(slowest) = found.slowest() {
         let (rank, interval) = found.expected[slowest];
         report.witness = Some(Lasso::path(vec![rank]).trace(model));
+        let all = found.expected.iter();
+        let total: f64 = all
+            .map(|(_, bounds)| (bounds.low + bounds.high) / 2.0)
+            .sum();
+        report.figures.mean = report
+            .states
+            .to_string()
+            .parse()
+            .ok()
+            .map(|n: f64| total / n);
         let exact = found.exact.as_ref();
         report.figures.expected_steps_exact = exact.map(|exact| exact[slowest].to_string());
         report.figures.expected_steps_low = Some(interval.low);

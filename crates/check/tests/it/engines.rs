@@ -1,10 +1,12 @@
 //! The engines against the plainest thing that could work, on random models; and
 //! what they do when stopped or asked too much.
 
+use std::collections::BTreeSet;
+
 use crate::common::{Rules, Steps, Table, rules, tables};
 use headway_check::actions;
 use headway_check::function::{self, FunctionAnswer};
-use headway_check::guarded::{self, GuardedAnswer};
+use headway_check::guarded::{self, Divergences, GuardedAnswer};
 use headway_check::model::delay_relay::{self, Explicit, Instance};
 use headway_check::{CheckError, Control, Deterministic, Guarded, Limits, Model, Scheduler};
 use headway_testkit::tier::properties;
@@ -121,7 +123,7 @@ proptest! {
         for scheduler in Scheduler::ALL {
             let answer: GuardedAnswer =
                 guarded::explore(&rules, scheduler, &Control::default()).unwrap();
-            let mut worst = Some((0, 0, 0));
+            let (mut worst, mut total) = (Some((0, 0, 0)), 0);
             for rank in 0..rules.states() {
                 let state = rules.state(rank);
                 if rules.legitimate(&state) {
@@ -129,6 +131,7 @@ proptest! {
                 }
                 let enabled = rules.enabled(&state);
                 let longest = plain_longest(&rules, scheduler, rank, enabled, &mut Vec::new());
+                total += longest.map_or(0, |(steps, ..)| steps);
                 worst = match (worst, longest) {
                     (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.max(b.1), a.2.max(b.2))),
                     _ => None,
@@ -137,8 +140,51 @@ proptest! {
             prop_assert_eq!(answer.divergence.is_some(), worst.is_none());
             let found = answer.worst.map(|w| (w.steps, w.moves, w.rounds.unwrap()));
             prop_assert_eq!(found, worst);
+            prop_assert!(answer.worst.is_none_or(|worst| worst.total_steps == total));
+            let divergences =
+                Divergences::new(&rules, scheduler, &Control::default()).unwrap();
+            for fair in [false, true] {
+                let plain = plain_cycle(&rules, scheduler, fair);
+                prop_assert_eq!(divergences.any(fair), plain.is_some());
+                let found = divergences.shortest(fair, u64::MAX);
+                prop_assert_eq!(found.map(|lasso| lasso.cycle.len()), plain, "fair: {}", fair);
+            }
         }
     }
+}
+
+/// The length of a shortest run of illegitimate states that goes on for ever; 0 if one stops.
+/// All walks of one length after the other, with the processes that were selected or disabled.
+fn plain_cycle(rules: &Rules, scheduler: Scheduler, fair: bool) -> Option<usize> {
+    let all = (1 << rules.processes) - 1;
+    let enabled = |rank: u64| rules.enabled(&rules.state(rank));
+    let served = |rank: u64| if fair { all & !enabled(rank) } else { all };
+    let illegitimate = |rank: &u64| !rules.legitimate(&rules.state(*rank));
+    let starts: Vec<u64> = (0..rules.states()).filter(illegitimate).collect();
+    if starts.iter().any(|&rank| enabled(rank) == 0) {
+        return Some(0);
+    }
+    let mut walks: BTreeSet<(u64, u64, u64)> = starts
+        .iter()
+        .map(|&rank| (rank, rank, served(rank)))
+        .collect();
+    // A walk that is needed passes no state twice with the same processes served.
+    (1..=rules.states() as usize * (all as usize + 1)).find(|_| {
+        let mut longer = BTreeSet::new();
+        for &(start, at, already) in &walks {
+            let state = rules.state(at);
+            for set in scheduler.selections(enabled(at), |process| rules.neighbours(process)) {
+                let to = rules.rank(&rules.fire(&state, set));
+                if illegitimate(&to) {
+                    longer.insert((start, to, already | set | served(to)));
+                }
+            }
+        }
+        walks = longer;
+        walks
+            .iter()
+            .any(|&(start, at, already)| start == at && already == all)
+    })
 }
 
 proptest! {
