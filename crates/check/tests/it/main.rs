@@ -1,5 +1,6 @@
 //! The engines against plainer ones, the models against published results, and what is refused.
 
+mod atlas;
 mod common;
 mod delay_relay;
 mod engines;
