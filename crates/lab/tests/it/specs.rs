@@ -26,7 +26,7 @@ fn mistakes_have_a_key_and_a_place() {
             "modle",
             2,
             1,
-            "not known",
+            "unknown key",
         ),
         (
             "name = \"x\"\nmodel = \"rong\"\n",

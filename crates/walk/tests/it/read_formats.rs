@@ -203,7 +203,7 @@ fn links_of_dot() {
     let deep = format!("graph {{\n{}", "{".repeat(100_000));
     let error = Format::Dot.read(&deep).unwrap_err().to_string();
     assert!(
-        error.starts_with("line 2: more than 100 subgraphs"),
+        error.starts_with("line 2: subgraphs nested more than 100 deep"),
         "{error}"
     );
 }
