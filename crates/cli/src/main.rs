@@ -41,7 +41,7 @@ Examples:
   headway serve                            the dashboard, in a browser
   headway petri export -o ring.pnml        the ring as a Petri net, for other tools
   headway ring --for 5s --transport udp    real nodes on real sockets, with permits
-  headway fleet demo --for 12s             five real nodes, one circulating permit
+  headway fleet demo --for 20s             five real nodes, one circulating permit
   headway node --config node.toml          this machine as a node of a fleet
 
 Exit codes: 0 success, 1 the answer is no (not legitimate, a property fails),

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use headway_node::RingId;
 
-use crate::agent::alarm::{Alarm, Alarms, Reason};
+use crate::agent::alarm::{Alarm, Alarms, Reason, Seldom};
 use crate::config::Settings;
 use crate::identity::{Identities, NodeKey};
 use crate::reports::Reports;
@@ -40,6 +40,7 @@ use poll::{Poll, Proposal, Wanted};
 use roster::{Member, Proved, Roster, Trust};
 pub(crate) use voting::PROPOSE_FOR;
 use voting::{OnDisk, Voting};
+use witness::Witness;
 
 mod challenge;
 mod change;
@@ -60,6 +61,7 @@ mod rotation;
 mod several;
 mod voting;
 mod wire;
+mod witness;
 
 /// How often a node tells its neighbours which roster it has.
 const OFFER_EVERY: Duration = Duration::from_secs(1);
@@ -88,6 +90,7 @@ pub(crate) struct Membership {
     /// Instead of a roster: where to ask for it.
     seeds: Vec<String>,
     challenges: Vec<Challenge>,
+    witness: Witness,
     standing: Standing,
     /// This node's address by the last roster that had it.
     was_listed: Option<String>,
@@ -119,6 +122,7 @@ pub(crate) struct Membership {
     /// Written already.
     ready: VecDeque<(String, Vec<u8>)>,
     alarms: Alarms,
+    said: Seldom,
     effects: VecDeque<Effect>,
 }
 
@@ -182,6 +186,7 @@ impl Membership {
             seeds,
             settled: 0,
             challenges: Vec::new(),
+            witness: Witness::new(now),
             previous: BTreeMap::new(),
             previous_until: now,
             contradicted: now,
@@ -195,6 +200,7 @@ impl Membership {
             rotation: 0,
             outbox: VecDeque::new(),
             alarms,
+            said: Seldom::default(),
             effects: VecDeque::new(),
             settings,
             keyring,
@@ -214,8 +220,14 @@ impl Membership {
     /// How the node stands to the ring from now on.
     pub(crate) fn set_standing(&mut self, standing: Standing) {
         self.standing = standing;
-        if standing.on_ring && standing.settled {
-            self.settled = self.current.as_ref().map_or(0, |roster| roster.version);
+        if standing.on_ring
+            && standing.settled
+            && let Some(roster) = &self.current
+            && self.settled != roster.version
+        {
+            self.settled = roster.version;
+            self.witness
+                .handle_settled(roster, &self.settings.node.name);
         }
     }
 
@@ -223,6 +235,13 @@ impl Membership {
         let own = self.exchange.mark();
         self.exchange.handle(now, sender, message);
         let name = &sender.name;
+        if self
+            .current
+            .as_ref()
+            .is_some_and(|roster| roster.member(name).is_some())
+        {
+            self.witness.handle_word(now, name);
+        }
         let (contradicts, agrees) = (sender.mark.contradicts(&own), sender.mark == own);
         let is_first = own.version == 1;
         self.alarms
@@ -252,6 +271,7 @@ impl Membership {
             }
             Message::Pong { nonce } => self.handle_pong(now, *nonce, sender),
             &Message::Ask { nonce, grant } => {
+                self.witness.handle_question(now, name);
                 let address = sender.address.clone();
                 let asked = Effect::Asked {
                     address,
@@ -308,7 +328,16 @@ impl Membership {
     }
 
     /// Somebody wants one member less, and may know that its machine is off.
-    pub(crate) fn handle_remove(&mut self, request: RequestId, name: String, gone: bool) {
+    pub(crate) fn handle_remove(
+        &mut self,
+        now: Duration,
+        request: RequestId,
+        name: String,
+        gone: bool,
+    ) {
+        if gone && self.hears(now, &name) {
+            return self.refuse(Wanted::By(request), Refusal::Heard(name));
+        }
         self.propose(Wanted::By(request), Kind::Remove { name, gone });
     }
 

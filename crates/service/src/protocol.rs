@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use sd_notify::NotifyState;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::agent::alarm::Seldom;
 use crate::agent::{Agent, Beside, Destination, Effect};
 use crate::clock::{epoch, since_boot};
 use crate::command::Order;
@@ -62,6 +63,7 @@ pub(crate) struct World {
     unreached: Vec<Beside>,
     /// Datagrams that could not be sent.
     unsent: u64,
+    said: Seldom,
 }
 
 impl Shell {
@@ -175,7 +177,8 @@ impl Shell {
                 address,
             } = &beside;
             if let Err(error) = self.transport.reach(*node, address) {
-                if error.kind() != io::ErrorKind::WouldBlock {
+                let now = since_boot();
+                if error.kind() != io::ErrorKind::WouldBlock && self.world.said.may(now, name) {
                     tracing::warn!(member = %name, %address, %error, "no way to it");
                 }
                 self.world.unreached.push(beside);

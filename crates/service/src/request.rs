@@ -17,7 +17,7 @@ use crate::config::Settings;
 use crate::identity::{Identity, SignerKey};
 use crate::membership::Word;
 use crate::membership::invite::InvitationView;
-use crate::membership::roster::{Member, Roster, RosterError};
+use crate::membership::roster::{Member, Roster, RosterError, TermsChange};
 use crate::permits::{Grant, Holder, Outcome};
 use crate::rollouts::view::RolloutView;
 use crate::rollouts::{Ask, Wanted};
@@ -99,8 +99,8 @@ pub enum Request {
         add: Vec<Member>,
         remove: Vec<String>,
     },
-    /// Other terms: keys of [`crate::membership::roster::Terms`] and their values.
-    Set(serde_json::Map<String, serde_json::Value>),
+    /// Other terms.
+    Set(TermsChange),
     /// Most voters are gone for good: the others go on without these members.
     Recover { gone: Vec<String>, word: Word },
     /// Other key pairs for this node.
@@ -234,6 +234,12 @@ pub enum Refusal {
          first, or, if you know that their machines are off, use --gone"
     )]
     Segment(String),
+    /// Somebody says that a machine is off that is not.
+    #[error(
+        "{0} was heard a moment ago, and --gone is for machines that are off: switch it off, and say it \
+         again a few seconds later; or remove it without --gone"
+    )]
+    Heard(String),
     /// The node to be added does not answer.
     #[error(
         "{0} does not answer at {1}: start it first, with its own key as --key says, and this member \

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args as ClapArgs, Subcommand};
 
@@ -16,7 +16,10 @@ use nodes::{Event, NAMES, Nodes};
 mod nodes;
 
 /// How long a node that was killed by --kill-after stays away.
-const AWAY: Duration = Duration::from_secs(4);
+const AWAY: Duration = Duration::from_secs(8);
+
+/// How long a command takes.
+const WORK: Duration = Duration::from_millis(500);
 
 /// Flags of `headway fleet`.
 #[derive(ClapArgs, Debug)]
@@ -35,7 +38,7 @@ enum Command {
 #[command(after_help = "\
 Examples:
   headway fleet demo                       for a minute; type k to kill a node, ? for help
-  headway fleet demo --for 12s --kill-after 3s
+  headway fleet demo --for 20s --kill-after 3s
 
 The nodes are processes of this program with a folder of their own and addresses on 127.0.0.1.
 Their command sleeps for half a second. Everything is removed at the end, also after Ctrl-C.
@@ -44,7 +47,7 @@ struct DemoArgs {
     /// End after this long
     #[arg(long = "for", value_name = "DURATION", default_value = "1m", value_parser = duration)]
     time: Duration,
-    /// Kill a node this long after the ring has settled, and start it again four seconds later
+    /// Kill a node this long after the ring has settled, and start it again eight seconds later
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     kill_after: Option<Duration>,
     /// Serve the dashboard's fleet view and print its address
@@ -63,6 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
         began: Instant::now(),
         settled: Vec::new(),
         marks: Vec::new(),
+        membership: 1,
     };
     writeln!(
         anstream::stdout(),
@@ -122,6 +126,8 @@ struct Demo {
     /// Nodes that have said so.
     settled: Vec<usize>,
     marks: Vec<Mark>,
+    /// The version that was told of last.
+    membership: u64,
 }
 
 impl Demo {
@@ -189,8 +195,16 @@ impl Demo {
             "started" => self.marks.push((stamp(), false, at)),
             "silent: tokens stop behind it" => {
                 let other = line["neighbour"].as_str().unwrap_or_default();
-                let what = "does not hear it: the permit stops there, in case it is in use";
+                let what = "does not hear it: the ring waits until no permit can be in use there";
                 self.say(&format!("{BAD}{other} is silent:{BAD:#} {name} {what}"));
+            }
+            "a new membership" if number("version") > self.membership => {
+                self.membership = number("version");
+                let names = line["bypassed"].as_str().unwrap_or_default();
+                self.say(&match names {
+                    "" => format!("{GOOD}all are on the ring again{GOOD:#}"),
+                    names => format!("{GOOD}the ring goes on without {names}{GOOD:#}"),
+                });
             }
             "heard again" => {
                 let other = line["neighbour"].as_str().unwrap_or_default();
@@ -222,7 +236,10 @@ impl Demo {
         match at {
             Some(at) if self.nodes.kill(at) => {
                 self.settled.retain(|&other| other != at);
-                // Its command may live on; but nobody else gets the permit meanwhile.
+                // Its command lives on, and nobody else gets the permit meanwhile.
+                let ends = SystemTime::now() + WORK;
+                let stamp = humantime::format_rfc3339_micros(ends).to_string();
+                self.marks.push((stamp, false, at));
                 self.say(&format!("{BAD}kill -9 {}{BAD:#}", NAMES[at]));
             }
             Some(at) => self.say(&format!("{} is dead already; r starts it again", NAMES[at])),

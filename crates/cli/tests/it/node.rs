@@ -16,6 +16,7 @@ fn the_example_is_written_checked_and_never_overwritten() {
         &[
             "members               3",
             "true separation",
+            "typical recovery",
             "worst-case recovery",
             "turn of a token",
         ],

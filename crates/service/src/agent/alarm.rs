@@ -222,6 +222,23 @@ impl Reason {
     }
 }
 
+/// Lines of the log that would come again and again: each the first time, and then once a minute at
+/// most.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seldom(BTreeMap<String, Duration>);
+
+impl Seldom {
+    /// Whether this is to be logged.
+    pub(crate) fn may(&mut self, now: Duration, what: &str) -> bool {
+        let last = self.0.get(what);
+        let may = last.is_none_or(|last| now.saturating_sub(*last) >= Duration::from_secs(60));
+        if may {
+            self.0.insert(what.to_owned(), now);
+        }
+        may
+    }
+}
+
 /// How long after the last one somebody should still know.
 const RECENT: Duration = Duration::from_secs(600);
 
@@ -265,6 +282,18 @@ mod tests {
 
     fn count(alarms: &Alarms) -> usize {
         alarms.texts().count()
+    }
+
+    #[test]
+    fn what_would_be_logged_every_second_is_logged_once_a_minute() {
+        let mut seldom = Seldom::default();
+        let lines = |seldom: &mut Seldom, what| {
+            let seconds = 0..=120;
+            let said = seconds.filter(|at| seldom.may(Duration::from_secs(*at), what));
+            said.collect::<Vec<u64>>()
+        };
+        assert_eq!(lines(&mut seldom, "b"), [0, 60, 120]);
+        assert_eq!(lines(&mut seldom, "c"), [0, 60, 120], "each for itself");
     }
 
     #[test]

@@ -77,6 +77,7 @@ impl Agent {
     /// The others have heard of later hand-overs of this node than it knows of.
     fn put_back(&mut self, now: Duration) {
         self.doubts.raise(Alarm::RolledBack);
+        self.membership.handle_rolled_back(now);
         self.bar(now);
         self.leave(now);
     }

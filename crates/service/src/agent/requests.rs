@@ -97,15 +97,15 @@ impl Agent {
                 return None;
             }
             Request::Remove { name, gone } => {
-                self.membership.handle_remove(id, name, gone);
+                self.membership.handle_remove(now, id, name, gone);
                 return None;
             }
             Request::Follow { add, remove } => {
                 self.membership.handle_follow(now, id, add, remove);
                 return None;
             }
-            Request::Set(other) => {
-                self.membership.handle_set(id, other);
+            Request::Set(change) => {
+                self.membership.handle_set(id, &change);
                 return None;
             }
             Request::Recover { gone, word } => self.membership.recover(now, &gone, word),

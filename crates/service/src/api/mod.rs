@@ -22,7 +22,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, patch, post};
 use axum::{Json, Router};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
@@ -31,7 +31,7 @@ use crate::config::Settings;
 use crate::identity::{Identity, NodeKey, SignerKey};
 use crate::membership::PROPOSE_FOR;
 use crate::membership::Word;
-use crate::membership::roster::Member;
+use crate::membership::roster::{Member, TermsChange};
 use crate::permits::Outcome;
 use crate::request::{Answer, Handle, Refusal, Reply, Request, Ticket};
 
@@ -315,31 +315,8 @@ async fn follow(State(app): Shared, Body(Followed { add, remove }): Body<Followe
     app.ask_for(request, PATIENCE + window + PROPOSE_FOR).await
 }
 
-/// What all members are to go by instead.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Other {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    separation: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refresh_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    heartbeat_timeout_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tick_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    min_hold_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_hold_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop_timeout_ms: Option<u64>,
-}
-
-async fn set(State(app): Shared, Body(other): Body<Other>) -> Reply {
-    let other = json!(other).as_object().cloned().unwrap_or_default();
-    app.ask_for(Request::Set(other), PATIENCE + PROPOSE_FOR)
+async fn set(State(app): Shared, Body(change): Body<TermsChange>) -> Reply {
+    app.ask_for(Request::Set(change), PATIENCE + PROPOSE_FOR)
         .await
 }
 

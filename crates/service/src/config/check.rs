@@ -3,7 +3,6 @@
 use headway_node::Plan;
 
 use super::Settings;
-use super::explain::duration;
 use super::source::Reader;
 use crate::membership::roster::terms::MIN_STOP_TIMEOUT;
 use crate::membership::roster::{Roster, RosterError, valid_name};
@@ -44,18 +43,6 @@ impl Settings {
             "FleetLock clients have to show who they are: set api.token_file, and give them the \
              address http://fleetlock:TOKEN@HOST:PORT/",
         );
-        let (after, least) = (
-            self.membership.bypass_after,
-            self.timing.max_hold + self.timing.stop_timeout,
-        );
-        let message = format!(
-            "{} is shorter than timing.max_hold + timing.stop_timeout = {}: a member that is bypassed \
-             could still be using its permit",
-            duration(after),
-            duration(least)
-        );
-        let long_enough = !self.membership.bypass || after >= least;
-        reader.expect("membership.bypass_after", long_enough, message);
         reader.expect(
             "timing.stop_timeout",
             self.timing.stop_timeout >= MIN_STOP_TIMEOUT,

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use headway_node::{Plan, Timing};
+use headway_node::{Config, Plan, Timing};
 
-use super::{Settings, When};
+use super::{Bypass, Settings, When};
 use crate::membership::roster::Roster;
 
-/// What `headway node check-config` prints.
-pub fn explain(settings: &Settings) -> String {
+/// What `headway node check-config` prints; `typical` is how long a ring takes to recover, if that
+/// was measured.
+pub fn explain(settings: &Settings, typical: Option<Duration>) -> String {
     let (node, timing) = (&settings.node, &settings.timing);
     let mut facts = vec![("node", format!("{} at {}", node.name, node.listen))];
     facts.push(("transport", "UDP, authenticated, not encrypted".into()));
@@ -21,7 +22,7 @@ pub fn explain(settings: &Settings) -> String {
             let asked: Vec<&str> = listed.map(|at| &**at).collect();
             facts.push(("members", format!("asked for at {}", asked.join(", "))));
         }
-        Some(roster) => about_ring(&roster, &mut facts),
+        Some(roster) => about_ring(&roster, typical, &mut facts),
     }
     let permit = format!(
         "at most {}, then {} to stop",
@@ -33,13 +34,18 @@ pub fn explain(settings: &Settings) -> String {
         "silent neighbour",
         format!("after {}", duration(timing.heartbeat_timeout)),
     ));
-    let bypass = if settings.membership.bypass {
-        let after = duration(settings.membership.bypass_after);
-        format!("after {after} of silence, with a majority")
-    } else {
-        "never: a dead member stops the ring until it is back or removed".into()
+    let (after, longest) = (
+        duration(settings.membership.bypass_after),
+        duration(timing.max_hold + timing.stop_timeout),
+    );
+    let dead = match settings.membership.bypass {
+        Bypass::Auto => format!(
+            "passed over after {after}, or when its last permit is over ({longest} after its start), \
+             by a majority of the voters"
+        ),
+        Bypass::Never => "stops the ring until it is back or removed".into(),
     };
-    facts.push(("bypass", bypass));
+    facts.push(("dead member", dead));
     let mut name = "permits are for";
     for used in uses(settings) {
         facts.push((std::mem::take(&mut name), used));
@@ -69,7 +75,7 @@ fn uses(settings: &Settings) -> impl Iterator<Item = String> {
 }
 
 /// What follows from a roster and the settings.
-fn about_ring(roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
+fn about_ring(roster: &Roster, typical: Option<Duration>, facts: &mut Vec<(&'static str, String)>) {
     let nodes = roster.active().count();
     facts.push(("members", nodes.to_string()));
     let Ok(plan) = roster.plan() else {
@@ -94,6 +100,10 @@ fn about_ring(roster: &Roster, facts: &mut Vec<(&'static str, String)>) {
     let turn = duration(timing.tick * plan.pace() * plan.nodes());
     let turn = format!("at least {turn} when nobody works");
     facts.push(("turn of a token", turn));
+    if let Some(typical) = typical {
+        let typical = format!("{} when nobody works (measured)", duration(typical));
+        facts.push(("typical recovery", typical));
+    }
     let bound = |work| {
         let bound = headway_node::recovery_bound(&plan, &timing, timing.tick, work);
         duration(bound)
@@ -127,6 +137,17 @@ fn idle_datagrams(plan: &Plan, timing: &Timing) -> Option<f64> {
         let visits = f64::from(plan.tokens()) / f64::from(plan.nodes()) / tick;
         visits * f64::from(plan.separation() + 2) + 0.25 / tick + 2.0 / refresh
     })
+}
+
+/// What the nodes of the first members' ring go by; none if this one asks for them.
+pub fn ring(settings: &Settings) -> Vec<Config> {
+    let roster = settings.first_roster();
+    let plan = roster.as_ref().and_then(|roster| roster.plan().ok());
+    let nodes = roster.zip(plan).map(|(roster, plan)| {
+        let nodes = 0..plan.nodes();
+        nodes.map(|index| roster.place(index, plan)).collect()
+    });
+    nodes.unwrap_or_default()
 }
 
 /// A duration as it would be written in the file, in its largest unit.

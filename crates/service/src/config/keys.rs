@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::key::{Change, Key, Presence, Section, settings};
 use super::source::Reader;
-use super::value::{LogFormat, When};
+use super::value::{Bypass, LogFormat, When};
 use crate::identity::SignerKey;
 use crate::membership::roster::Member;
 
@@ -110,13 +110,13 @@ settings! {
         /// Forget a request that is not repeated for this long
         patience: Duration, Default "15m", Reload;
     }
-    /// What to do about a member that is gone.
+    /// What to do about a member that is silent.
     membership: MembershipSettings {
-        /// Close the ring without a member that has been silent for long
-        bypass: bool, Default false, Reload;
-        /// How long; at least max_hold + stop_timeout
-        bypass_after: Duration, Default "1h", Reload;
-        /// How long to wait for a majority to answer
+        /// "auto" closes the ring without it when no permit can be in use there; or "never"
+        bypass: Bypass, Default "auto", Reload;
+        /// Not before it has been silent for this long
+        bypass_after: Duration, Default "10s", Reload;
+        /// How long to wait for an answer before a member is bypassed, back or added
         window: Duration, Default "3s", Reload;
     }
     /// What is written to standard error.

@@ -7,7 +7,8 @@ use std::time::Duration;
 use headway_node::RingId;
 use sha2::{Digest as _, Sha256};
 
-use crate::membership::roster::{Roster, Terms};
+use crate::membership::roster::Roster;
+pub use crate::membership::roster::{Terms, TermsChange};
 
 mod check;
 mod explain;
@@ -17,7 +18,7 @@ mod keys;
 mod source;
 mod value;
 
-pub use explain::{duration, explain};
+pub use explain::{duration, explain, ring};
 pub use former::{FORMER, former};
 pub use key::Key;
 pub use keys::{
@@ -26,7 +27,7 @@ pub use keys::{
 };
 pub(crate) use source::place;
 pub use source::{Mistake, Place, Sources};
-pub use value::{LogFormat, When, parse_duration};
+pub use value::{Bypass, LogFormat, When, parse_duration};
 
 impl Settings {
     /// What the first roster's members go by.

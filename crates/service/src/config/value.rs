@@ -38,6 +38,16 @@ pub enum When {
     Requested,
 }
 
+/// What the ring does about a silent member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bypass {
+    /// It closes without it as soon as no permit can be in use there.
+    Auto,
+    /// It waits.
+    Never,
+}
+
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -68,6 +78,7 @@ read_by_serde! {
     NonZeroU32, "a whole number from 1 to 4294967295";
     bool, "true or false";
     When, "\"requested\" or \"every\"";
+    Bypass, "\"auto\" or \"never\"";
     LogFormat, "\"text\" or \"json\"";
     Vec<String>, "a list of texts: [\"…\", \"…\"]", Vec::new();
     BTreeMap<String, String>, "names with texts: { NAME = \"…\" }",

@@ -56,7 +56,7 @@ impl Membership {
         tracing::info!(
             version = new.version,
             members = new.members.len(),
-            bypassed = ?new.bypassed,
+            bypassed = new.bypassed.join(", "),
             tokens = new.tokens(),
             separation = new.terms.separation,
             wire = new.terms.wire,
@@ -76,9 +76,15 @@ impl Membership {
             self.was_listed = listed.or(self.was_listed.take());
             let left = left_beside(old, &new, me);
             if !left.is_empty() {
-                let names: Vec<&String> = left.keys().collect();
-                tracing::info!(?names, "waits until they use no permit");
-                self.leaving_until = now + old.longest_permit();
+                let longest = old.longest_permit();
+                let over = |name| self.witness.over(name, longest).unwrap_or(now + longest);
+                let over = left.keys().map(|name| over(name)).fold(now, Duration::max);
+                self.leaving_until = match self.leaving.is_empty() {
+                    true => over,
+                    false => over.max(self.leaving_until),
+                };
+                let (names, seconds) = (left.keys(), (over - now).as_secs());
+                tracing::info!(?names, seconds, "waits until they use no permit, at most");
             }
             self.leaving.extend(left);
             if let Some(beside) = old.around(me) {
@@ -89,6 +95,7 @@ impl Membership {
         self.leaving.retain(|name, _| new.index(name).is_none());
         // What was asked about the last roster does not matter any more.
         self.poll = self.poll.take().filter(|poll| !poll.is_about_roster());
+        self.witness.handle_roster(&new, me);
         self.drop_challenges();
         self.silent_since.clear();
         self.alarms.clear(|alarm| {

@@ -52,12 +52,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Somebody says that a machine is off.
-    fn is_on_word(&self) -> bool {
+    /// Whose machines somebody says are off, by name.
+    pub(super) fn said_off(&self) -> Vec<&str> {
         match self {
-            Kind::Remove { gone, .. } => *gone,
-            Kind::Several(all) => all.iter().any(Kind::is_on_word),
-            _ => false,
+            Kind::Remove { name, gone: true } => vec![name],
+            Kind::Several(all) => all.iter().flat_map(Kind::said_off).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -151,7 +151,7 @@ impl Roster {
             let around = [at + all - 1, *at, at + 1];
             around.iter().all(|at| gone(&ring[at % all]))
         });
-        match alone.filter(|_| !change.kind.is_on_word()) {
+        match alone.filter(|_| change.kind.said_off().is_empty()) {
             Some(at) => Err(Refusal::Segment(ring[at].clone())),
             None => Ok(next),
         }

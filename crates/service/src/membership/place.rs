@@ -58,6 +58,17 @@ impl Membership {
         &self.leaving
     }
 
+    /// Whether a member was heard a moment ago.
+    pub(super) fn hears(&self, now: Duration, name: &str) -> bool {
+        let members = self.current.iter().flat_map(|roster| &roster.members);
+        self.witness.hears(now, name, members.count())
+    }
+
+    /// This node, or what it had kept, is older than what its neighbours know.
+    pub(crate) fn handle_rolled_back(&mut self, now: Duration) {
+        self.witness.handle_doubt(now);
+    }
+
     /// Nobody who has left has to be waited for.
     pub(crate) fn is_free(&mut self, now: Duration) -> bool {
         if now >= self.leaving_until {

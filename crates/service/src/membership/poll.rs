@@ -15,6 +15,7 @@ use super::roster::{MAX_MADE, Member, Roster};
 use super::voting::{PATIENCE, PROPOSE_FOR};
 use super::{Effect, Membership};
 use crate::agent::alarm::Alarm;
+use crate::config::Bypass;
 use crate::request::{Answer, Changed, Refusal, RequestId};
 
 const TOO_FEW: &str = "too few voters of the membership answer: more than half of its first seven \
@@ -135,14 +136,17 @@ impl Membership {
             return self.propose(Wanted::Upgrade, Kind::Set(terms));
         }
         let membership = &self.settings.membership;
-        if !membership.bypass || !self.standing.taking_part {
+        if membership.bypass == Bypass::Never || !self.standing.taking_part {
             return;
         }
-        // Never before its permit is over, whatever the file says.
-        let after = membership.bypass_after.max(roster.longest_permit());
-        let long = |since: Duration| now.saturating_sub(since) >= after;
-        let mut silent = self.silent_since.iter();
-        let silent = silent.find(|(_, since)| long(**since));
+        let (after, longest) = (membership.bypass_after, roster.longest_permit());
+        // Not before its permit is over: the ring would wait for that without it, too, and it
+        // may be a machine that its command reboots.
+        let due = |(name, since): &(&String, &Duration)| {
+            let over = self.witness.over(name, longest);
+            now >= over.unwrap_or(**since + longest).max(**since + after)
+        };
+        let silent = self.silent_since.iter().find(due);
         if let Some(member) = silent.and_then(|(name, _)| roster.member(name)) {
             let member = member.entry();
             self.ask(now, Purpose::Bypass(member.0.clone()), [member].into());
@@ -229,7 +233,9 @@ impl Membership {
                 self.propose_several(request, add, remove, &poll.missing);
             }
             Purpose::Bypass(name) if answered => {
-                tracing::warn!(%name, "is silent on the ring but answers: not bypassed");
+                if self.said.may(now, &name) {
+                    tracing::warn!(%name, "is silent on the ring but answers: not bypassed");
+                }
             }
             Purpose::Bypass(name) => {
                 self.propose(Wanted::For(name.clone()), Kind::LeaveOut { name });
@@ -400,10 +406,10 @@ impl Membership {
             Wanted::Disk => {}
             Wanted::Upgrade => tracing::warn!(%why, "the next wire format has to wait"),
             Wanted::For(name) => {
-                // Logged every time.
+                let alarm = Alarm::NoBypass { name, why };
                 self.alarms
-                    .clear(|old| matches!(old, Alarm::NoBypass { .. }));
-                self.alarms.raise(Alarm::NoBypass { name, why });
+                    .clear(|old| matches!(old, Alarm::NoBypass { .. }) && *old != alarm);
+                self.alarms.raise(alarm);
             }
         }
     }

@@ -16,7 +16,7 @@ use thiserror::Error;
 use super::register::Storage;
 use crate::identity::{NodeKey, SignerKey};
 pub use proved::{Digest, Link, Mark, Proved, Signature, Trust, vote};
-pub use terms::Terms;
+pub use terms::{Terms, TermsChange};
 
 mod proved;
 pub(crate) mod terms;

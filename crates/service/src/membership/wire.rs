@@ -12,7 +12,7 @@ use super::Membership;
 use super::control::{Refused, Sender};
 use super::decision::Kind;
 use super::poll::Wanted;
-use super::roster::{Roster, Terms};
+use super::roster::{Roster, Terms, TermsChange};
 use crate::agent::alarm::Alarm;
 use crate::request::{Refusal, RequestId};
 
@@ -36,15 +36,13 @@ impl Membership {
     }
 
     /// Somebody wants other terms.
-    pub(crate) fn handle_set(
-        &mut self,
-        request: RequestId,
-        other: serde_json::Map<String, serde_json::Value>,
-    ) {
-        let terms = self.current.as_ref().ok_or(Refusal::NoRoster);
-        match terms.and_then(|roster| roster.terms.with(other)) {
-            Ok(terms) => self.propose(Wanted::By(request), Kind::Set(terms)),
-            Err(why) => self.refuse(Wanted::By(request), why),
+    pub(crate) fn handle_set(&mut self, request: RequestId, change: &TermsChange) {
+        match &self.current {
+            Some(roster) => {
+                let terms = roster.terms.with(change);
+                self.propose(Wanted::By(request), Kind::Set(terms));
+            }
+            None => self.refuse(Wanted::By(request), Refusal::NoRoster),
         }
     }
 

@@ -42,7 +42,7 @@ fn a_damaged_configuration_is_refused_at_its_place_or_read() {
         match Settings::read(&sources) {
             Ok(settings) => {
                 read += 1;
-                assert!(!explain(&settings).is_empty());
+                assert!(!explain(&settings, None).is_empty());
             }
             Err(mistakes) => {
                 refused += 1;

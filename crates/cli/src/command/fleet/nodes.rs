@@ -90,8 +90,9 @@ impl Nodes {
         format!(
             "[node]\nname = \"{name}\"\nlisten = \"{}\"\nstate_dir = \"{folder}/{name}\"\n\
              identity_file = \"{folder}/{name}.identity\"\n\
-             [timing]\ntick = \"10ms\"\nrefresh = \"50ms\"\nheartbeat_timeout = \"1s\"\n\
-             max_hold = \"10s\"\nstop_timeout = \"2s\"\n\
+             [timing]\ntick = \"10ms\"\nrefresh = \"50ms\"\nheartbeat_timeout = \"500ms\"\n\
+             max_hold = \"2s\"\nstop_timeout = \"1s\"\n\
+             [membership]\nbypass_after = \"1s\"\nwindow = \"500ms\"\n\
              [command]\nrun = [\"sleep\", \"0.5\"]\nwhen = \"every\"\n\
              [api]\nsocket = \"{folder}/{name}.sock\"\nhttp = \"{}\"\n\
              [log]\nformat = \"json\"\n\

@@ -3,15 +3,24 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use headway_answer::plan::breach;
+use headway_node::Config;
 use headway_service::Stopped;
-use headway_service::config::{Mistake, Place, Settings, Sources, example, explain, file_with};
+use headway_service::config::{
+    Mistake, Place, Settings, Sources, example, explain, file_with, ring,
+};
 use headway_service::identity::{Identities, NoKey, NodeKey};
+use headway_stage::world::{self, World};
 
 use crate::failure::{Answer, Failure, is_stdin, read_text, remark, say};
 use crate::report::count;
+
+/// Rings that are tried for a typical time, and for how many steps of a node each at most.
+const SEEDS: u64 = 5;
+const STEPS: usize = 50_000;
 
 #[derive(ClapArgs, Clone, Debug, Default)]
 pub(super) struct Given {
@@ -181,7 +190,7 @@ pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
     if let Some(path) = &args.conflicts {
         check_order(&settings, path)?;
     }
-    say(explain(&settings).trim_end())?;
+    say(explain(&settings, typical(&ring(&settings))).trim_end())?;
     if args.conflicts.is_some() {
         say(format_args!(
             "{:<22}kept: no two of them hold permits together",
@@ -189,6 +198,34 @@ pub(super) fn check(args: &CheckArgs) -> Result<Answer, Failure> {
         ))?;
     }
     Ok(Answer::Yes)
+}
+
+/// How long a ring of these nodes takes from any state until it has settled: the median of a few on
+/// virtual time. Nothing where that would take long here.
+fn typical(nodes: &[Config]) -> Option<Duration> {
+    let step = nodes.first()?.timing.refresh;
+    let most = STEPS / nodes.len();
+    let mut took = Vec::new();
+    for seed in 1..=SEEDS {
+        let settings = world::Settings {
+            seed,
+            ..world::Settings::default()
+        };
+        let mut world = World::new(nodes.iter().cloned(), settings).ok()?;
+        let settles = |world: &mut World| {
+            (0..most).find(|_| {
+                world.run_for(step);
+                world.settled()
+            })
+        };
+        settles(&mut world)?;
+        world.scramble_all();
+        let began = world.now();
+        settles(&mut world)?;
+        took.push((world.now() - world.settled_for()).saturating_sub(began));
+    }
+    took.sort();
+    took.get(took.len() / 2).copied()
 }
 
 /// Refuses key pairs that the list of members does not name.

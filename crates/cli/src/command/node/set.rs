@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 use headway_service::client;
+use headway_service::config::TermsChange;
 use serde_json::{Value, json};
 
 use super::{SocketArgs, changed};
@@ -59,36 +60,28 @@ struct Terms {
 
 pub(super) fn run(args: &Args) -> Result<Answer, Failure> {
     let terms = &args.terms;
-    let mut body = json!({ "tokens": terms.tokens, "separation": terms.separation });
-    for (key, flag, time) in [
-        ("tick_ms", "tick", terms.tick),
-        ("refresh_ms", "refresh", terms.refresh),
-        (
-            "heartbeat_timeout_ms",
-            "heartbeat-timeout",
-            terms.heartbeat_timeout,
-        ),
-        ("min_hold_ms", "min-hold", terms.min_hold),
-        ("max_hold_ms", "max-hold", terms.max_hold),
-        ("stop_timeout_ms", "stop-timeout", terms.stop_timeout),
-    ] {
-        let whole = time.is_none_or(|time| time.subsec_nanos().is_multiple_of(1_000_000));
-        if !whole {
-            let wrong = format!(
-                "--{flag} {time:?}: expected whole milliseconds",
-                time = time.unwrap_or_default()
-            );
-            return Err(Failure::new(wrong));
-        }
-        body[key] = json!(time.map(|time| time.as_millis() as u64));
-    }
-    let answer = client::ask(
-        &args.socket.socket,
-        "PATCH",
-        "/v1/ring-settings",
-        Some(&body),
-    );
+    let change = TermsChange {
+        tokens: terms.tokens,
+        separation: terms.separation,
+        tick_ms: ms("tick", terms.tick)?,
+        refresh_ms: ms("refresh", terms.refresh)?,
+        heartbeat_timeout_ms: ms("heartbeat-timeout", terms.heartbeat_timeout)?,
+        min_hold_ms: ms("min-hold", terms.min_hold)?,
+        max_hold_ms: ms("max-hold", terms.max_hold)?,
+        stop_timeout_ms: ms("stop-timeout", terms.stop_timeout)?,
+    };
+    let socket = &args.socket.socket;
+    let answer = client::ask(socket, "PATCH", "/v1/ring-settings", Some(&json!(change)));
     changed(answer, terms_of)
+}
+
+fn ms(flag: &str, time: Option<Duration>) -> Result<Option<u64>, Failure> {
+    match time.filter(|time| !time.subsec_nanos().is_multiple_of(1_000_000)) {
+        Some(time) => Err(Failure::new(format!(
+            "--{flag} {time:?}: expected whole milliseconds"
+        ))),
+        None => Ok(time.map(|time| time.as_millis() as u64)),
+    }
 }
 
 /// Tokens and separation, in words.

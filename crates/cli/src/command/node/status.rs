@@ -168,7 +168,7 @@ mod tests {
             "ring_settings": {
                 "tick_ms": 100, "refresh_ms": 200, "heartbeat_timeout_ms": 2000, "min_hold_ms": 0,
                 "max_hold_ms": 1_800_000, "stop_timeout_ms": 10_000, "wire": 1, "tokens": 1,
-                "separation": 1, "payload_bytes": 0,
+                "separation": 1,
             },
             "unheard": [{ "name": "c", "silent_by": ["b", "d"], "silent_ms": 12_300 }],
             "max_tokens": 2, "spare_members": 1,

@@ -12,50 +12,70 @@ use crate::request::Refusal;
 /// A command has to have time to stop.
 pub(crate) const MIN_STOP_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Tokens, separation, times, and how members write to each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct Terms {
-    /// m, a number of tokens.
-    pub tokens: u32,
-    /// d, the hops that tokens are to keep apart: what was asked for, what a ring that measures
-    /// found, or what conflicts need.
-    pub separation: u32,
-    /// How many bytes a token carries at most.
-    pub payload_bytes: u8,
-    /// The version of the wire format that all members write.
-    pub wire: u8,
-    /// A state is sent again after this many milliseconds without a change.
-    pub refresh_ms: u64,
-    /// A neighbour not heard for this many milliseconds is silent.
-    pub heartbeat_timeout_ms: u64,
-    /// Least time that a token stays at a node, in milliseconds.
-    pub tick_ms: u64,
-    /// A permit's token stays at least this many milliseconds.
-    pub min_hold_ms: u64,
-    /// A permit is withdrawn after this many milliseconds.
-    pub max_hold_ms: u64,
-    /// From asking a permit back to its end, in milliseconds.
-    pub stop_timeout_ms: u64,
+/// Makes the terms, and a change of some of them, from one list of `key: type = default;`.
+macro_rules! terms {
+    ($( $(#[doc = $help:literal])+ $key:ident: $type:ty = $default:expr; )+) => {
+        /// Tokens, separation, times, and how members write to each other.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        pub struct Terms {
+            $( $(#[doc = $help])+ pub $key: $type, )+
+            /// The version of the wire format that all members write.
+            pub wire: u8,
+        }
+
+        impl Default for Terms {
+            /// One token, and the times of a configuration that says nothing.
+            fn default() -> Terms {
+                Terms {
+                    $( $key: $default, )+
+                    wire: wire::oldest(wire::VERSION),
+                }
+            }
+        }
+
+        /// What somebody wants changed of the [`Terms`].
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct TermsChange {
+            $(
+                $(#[doc = $help])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $key: Option<$type>,
+            )+
+        }
+
+        impl Terms {
+            /// These, changed.
+            pub(crate) fn with(self, change: &TermsChange) -> Terms {
+                Terms {
+                    $( $key: change.$key.unwrap_or(self.$key), )+
+                    wire: self.wire,
+                }
+            }
+        }
+    };
 }
 
-impl Default for Terms {
-    /// One token, and the times of a configuration that says nothing.
-    fn default() -> Terms {
-        Terms {
-            tokens: 1,
-            separation: 1,
-            payload_bytes: 0,
-            wire: wire::oldest(wire::VERSION),
-            refresh_ms: 200,
-            heartbeat_timeout_ms: 2_000,
-            tick_ms: 100,
-            min_hold_ms: 0,
-            max_hold_ms: 1_800_000,
-            stop_timeout_ms: 10_000,
-        }
-    }
+terms! {
+    /// m, a number of tokens.
+    tokens: u32 = 1;
+    /// d, the hops that tokens are to keep apart: what was asked for, what a ring that measures
+    /// found, or what conflicts need.
+    separation: u32 = 1;
+    /// A state is sent again after this many milliseconds without a change.
+    refresh_ms: u64 = 200;
+    /// A neighbour not heard for this many milliseconds is silent.
+    heartbeat_timeout_ms: u64 = 2_000;
+    /// Least time that a token stays at a node, in milliseconds.
+    tick_ms: u64 = 100;
+    /// A permit's token stays at least this many milliseconds.
+    min_hold_ms: u64 = 0;
+    /// A permit is withdrawn after this many milliseconds.
+    max_hold_ms: u64 = 1_800_000;
+    /// From asking a permit back to its end, in milliseconds.
+    stop_timeout_ms: u64 = 10_000;
 }
 
 impl Terms {
@@ -70,22 +90,6 @@ impl Terms {
             max_hold: ms(self.max_hold_ms),
             stop_timeout: ms(self.stop_timeout_ms),
         }
-    }
-
-    /// Those with other values for some keys.
-    ///
-    /// # Errors
-    ///
-    /// When there is no such key, or it cannot have that value.
-    pub(crate) fn with(
-        self,
-        other: serde_json::Map<String, serde_json::Value>,
-    ) -> Result<Terms, Refusal> {
-        let mut all = serde_json::to_value(self).unwrap_or_default();
-        if let Some(all) = all.as_object_mut() {
-            all.extend(other);
-        }
-        serde_json::from_value(all).map_err(|error| Refusal::Terms(error.to_string()))
     }
 
     /// Keys of the configuration whose values here are not those of `other`.
@@ -136,11 +140,9 @@ impl Roster {
 
     /// The configuration of the node at place `index`, by this plan.
     pub fn place(&self, index: u32, plan: Plan) -> Config {
-        let payload = self.terms.payload_bytes;
-        let ring = Config::identity(&self.identity(), &plan, payload);
+        let ring = Config::identity(&self.identity(), &plan, 0);
         Config {
             role: Role::usual(index, plan.nodes()),
-            payload,
             timing: self.terms.timing(),
             fence_floor: self.ring_version() << 40,
             wire: self.terms.wire,

@@ -89,6 +89,10 @@ impl Membership {
             return;
         }
         // Whoever decides goes by what it has seen itself.
+        let said_off = change.kind.said_off();
+        if said_off.iter().any(|name| self.hears(now, name)) {
+            return;
+        }
         change.settled &= self.settled == change.version;
         if self.campaign_for(now, change) {
             self.voting.wishers.insert(sender.address.clone());

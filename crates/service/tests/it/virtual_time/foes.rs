@@ -1,5 +1,6 @@
 //! Machines with a key that is not the right one, and members that say what is not true.
 
+use headway_service::config::Bypass;
 use headway_service::identity::{Identities, Identity, Purpose};
 use headway_service::internal::control::Message;
 use headway_service::internal::roster::{Link, Mark, Proved, vote};
@@ -17,7 +18,7 @@ fn a_node_with_another_key_is_a_stranger() {
         let mut world = World::new(seed, 3);
         world.start_with(2, |host| host.identities = Identities::new(identity(9)));
         for at in 0..2 {
-            world.hosts[at].settings.membership.bypass = false;
+            world.hosts[at].settings.membership.bypass = Bypass::Never;
             world.kill(at);
             world.start(at);
         }
@@ -132,6 +133,34 @@ fn a_compromised_member_speaks_for_itself_only() {
         say(&mut world, 4, 4, evil.mark(), &piece);
     }
     assert_eq!(world.status(0).expect("it runs").membership, 2);
+}
+
+/// A compromised member says of others that their machines are off, which would leave them out with
+/// both their neighbours: no voter that hears them believes it.
+#[test]
+fn a_member_that_is_heard_is_not_gone_whoever_says_so() {
+    let mut world = World::new(1705, NODES);
+    world.run_for(ms(2000));
+    let gone = ["n1", "n2", "n3"].map(|name| json!({ "Remove": { "name": name, "gone": true } }));
+    let change = json!({ "id": 7, "version": 1, "settled": true, "kind": { "Several": gone } });
+    let wish = Message::Part(control::Part {
+        number: 1,
+        part: 0,
+        parts: 1,
+        bytes: json!({ "Wish": change }).to_string().into_bytes(),
+    });
+    let mut sender = n1();
+    (sender.name, sender.address) = ("n4".into(), address(4));
+    for to in [0, 5] {
+        let name = format!("n{to}");
+        let other = (&*name, &identity(to).public());
+        let key = identity(4).key_with("virtual", Purpose::Control, "n4", other);
+        let bytes = control::write(name_id(), &sender, &wish, &key.expect("one"));
+        world.deliver(to, bytes);
+    }
+    world.run_for(ms(3_000));
+    assert_eq!(world.status(0).expect("it runs").membership, 1);
+    world.works(&[0, 1, 2, 3, 4, 5]);
 }
 
 /// A compromised member says without end how far others are in a rollout, some of whom there are:

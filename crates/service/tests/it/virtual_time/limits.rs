@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use base64::Engine as _;
+use headway_service::config::TermsChange;
 use headway_service::identity::Purpose;
 use headway_service::internal::control::{self, Message};
 use headway_service::internal::{Answer, Doubt, Grant, Holder, Kept, Phase, Request, Stored};
@@ -303,9 +304,11 @@ fn whoever_drives_a_removal_may_die_at_any_step() {
         world.run_for(ms(8000));
         let before = world.latest().version;
         for tick in [3, 4] {
-            let terms = serde_json::json!({ "tick_ms": tick });
-            let terms = terms.as_object().cloned().expect("an object");
-            world.request(1, Request::Set(terms));
+            let change = TermsChange {
+                tick_ms: Some(tick),
+                ..TermsChange::default()
+            };
+            world.request(1, Request::Set(change));
             world.run_for(ms(3000));
         }
         assert!(world.latest().version > before, "seed {seed}");

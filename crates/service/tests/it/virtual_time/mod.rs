@@ -14,6 +14,7 @@ use sha2::Digest as _;
 
 mod back;
 mod changes;
+mod dead;
 mod disks;
 mod foes;
 mod join;

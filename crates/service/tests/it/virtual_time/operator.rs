@@ -1,5 +1,6 @@
 //! What somebody does to a fleet: changes its members, terms and keys, and heeds its alarms.
 
+use headway_service::config::TermsChange;
 use headway_service::identity::{Identity, NodeKey};
 use headway_service::internal::roster::Member;
 use headway_service::internal::{Answer, Phase, Request, Status, Word};
@@ -9,9 +10,12 @@ use super::world::{NODES, World, address, ms, newest};
 impl World {
     /// Other tokens and another separation.
     pub(crate) fn set(&mut self, by: usize, tokens: u64, separation: u64) {
-        let terms = serde_json::json!({ "tokens": tokens, "separation": separation });
-        let terms = terms.as_object().cloned().expect("an object");
-        self.request(by, Request::Set(terms));
+        let change = TermsChange {
+            tokens: u32::try_from(tokens).ok(),
+            separation: u32::try_from(separation).ok(),
+            ..TermsChange::default()
+        };
+        self.request(by, Request::Set(change));
     }
 
     pub(crate) fn add(&mut self, by: usize, at: usize) {

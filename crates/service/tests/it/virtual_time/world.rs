@@ -140,7 +140,7 @@ pub(crate) fn settings(at: usize, members: usize) -> Settings {
     let text = format!(
         "[node]\nname = \"n{at}\"\nlisten = \"{0}\"\nadvertise = \"{0}\"\nstate_dir = \"x\"\n\
          [timing]\ntick = \"2ms\"\nrefresh = \"20ms\"\nheartbeat_timeout = \"150ms\"\nmax_hold = \"300ms\"\nstop_timeout = \"100ms\"\n\
-         [membership]\nbypass = true\nbypass_after = \"500ms\"\nwindow = \"150ms\"\n\
+         [membership]\nbypass_after = \"200ms\"\nwindow = \"150ms\"\n\
          [command]\nrun = [\"x\"]\nwhen = \"every\"\n[api]\nsocket = \"x\"\n\
          [ring]\nname = \"virtual\"\n{list}",
         address(at)
