@@ -21,6 +21,7 @@ pub(crate) fn measure(table: &mut Table) {
     improvement(table);
     several_tokens(table);
     plan(table);
+    stations(table);
 }
 
 /// An order from ring-like replicas under shuffled names, against reading the conflicts once.
@@ -46,6 +47,41 @@ fn plan(table: &mut Table) {
             * (spent.as_secs_f64() / 10.0).max(1.0),
         goal: Goal::AtMost(1.0),
     });
+}
+
+/// Stations and an order for brokers of which every partition has three replicas, in three of
+/// the racks.
+fn stations(table: &mut Table) {
+    const BROKERS: usize = 1000;
+    let replicas = |partition: usize, racks: usize| {
+        (0..3).map(move |replica| {
+            // In a rack, whoever some product says.
+            let within = (partition * 7919 + replica * 104_729) * 31 % 100_003 % (BROKERS / racks);
+            (within * racks + (partition + replica) % racks).to_string()
+        })
+    };
+    for racks in [3, 5] {
+        let groups = (0..10_000).map(|at| ("a partition", replicas(at, racks)));
+        let conflicts = Conflicts::new(groups).expect("conflicts");
+        let request = plan::Request { seed: 1, effort: 1 };
+        let start = std::time::Instant::now();
+        let order = plan::best(&conflicts, request, &mut |_| {}, &NEVER);
+        let found = plan::stations::fewest(&conflicts, request, &mut |_| {}, &NEVER);
+        let spent = start.elapsed();
+        table.add(Row {
+            work: format!("stations of 1,000 brokers in {racks} racks, 10,000 partitions"),
+            ours: format!(
+                "{}, at least {}; d = {}; in {}",
+                found.stations.len(),
+                found.at_least,
+                order.separation,
+                time(spent)
+            ),
+            baseline: format!("{racks} stations in 10 s"),
+            ratio: (spent.as_secs_f64() / 10.0).max(found.stations.len() as f64 / racks as f64),
+            goal: Goal::AtMost(1.0),
+        });
+    }
 }
 
 /// Four tokens on thousands of nodes, against what no walk can exceed.

@@ -1,4 +1,4 @@
-"""Orders of a ring from who may not be down together."""
+"""Stations, and orders of a ring, from who may not be down together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Together = Union[PathLike, Mapping[str, Iterable[Hashable]], None]
 
 
 class Plan(PlanAnswer):
-    """An order of the ring in which members in conflict are near one another.
+    """Stations, and an order of the ring in which members in conflict are near one another.
 
     Members are those that were given; `json` has their names instead.
     """
@@ -37,13 +37,12 @@ class Plan(PlanAnswer):
         return self._those(self.json["order"])
 
     @property
-    def go_together(self) -> Optional[List[List[Any]]]:
-        """Where only one at a time is allowed: groups that can go as a whole, one after the other."""
-        waves = self.json["go_together"]
-        return None if waves is None else [self._those(wave) for wave in waves]
+    def stations(self) -> List[List[Any]]:
+        """Groups without conflicts, which can go as a whole, one after the other."""
+        return [self._those(station) for station in self.json["stations"]]
 
     def svg(self) -> Svg:
-        """The ring, with conflicts as chords."""
+        """What is proposed as a ring, with conflicts as chords."""
         return Svg(self._picture)
 
     def _repr_svg_(self) -> str:
@@ -58,7 +57,8 @@ def plan(
     seed: Optional[int] = None,
     effort: int = 1,
 ) -> Plan:
-    """Orders a ring so that members who may not be down together never hold permits together.
+    """Divides members into the fewest stations without conflicts, and orders a ring so that
+    members who may not be down together never hold permits together.
 
     conflicts: groups of members, a graph of networkx whose edges are conflicts, or the path
     of a file as `headway plan` reads it: groups, pairs, racks, Kafka, Cassandra, Ceph.

@@ -280,6 +280,8 @@ def test_plan(headway_program, tmp_path_factory, groups, seed):
         for one, other in graph.edges:
             hops = abs(place[one] - place[other])
             assert min(hops, len(place) - hops) < plan.separation
+        for station in plan.stations:
+            assert not graph.subgraph(station).edges
         assert plan.svg().startswith("<svg")
 
 
@@ -291,5 +293,5 @@ def test_plans_of_whole_racks(headway_program, root):
     racks = {"r1": ["1", "2"], "r2": ["3", "4"], "r3": ["5", "6"]}
     assert headway.plan(folder / "assignment.json", together=racks).json == said.json
     alone = headway.plan(folder / "assignment.json")
-    assert alone.go_together == [["1", "2"], ["3", "4"], ["5", "6"]]
+    assert alone.stations == [["1", "2"], ["3", "4"], ["5", "6"]]
     assert alone.tokens == 1 and alone.because.startswith("no order allows more than one")

@@ -1,4 +1,4 @@
-//! The order of a ring from who may not be down together.
+//! Stations, and the order of a ring, from who may not be down together.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use headway_node::{MAX_TOKENS, Plan as Capacity};
 use headway_walk::plan::conflicts::{Conflicts, Input, ReadError, Spread};
+use headway_walk::plan::stations::{self, Stations};
 use headway_walk::plan::svg::{self, Picture};
 use headway_walk::plan::{self, Found, Request};
 use headway_walk::walk::svg::Theme;
@@ -17,7 +18,7 @@ use crate::{Failure, count, say};
 /// Who is at each place with several members, by its name.
 pub type Places = BTreeMap<String, Vec<String>>;
 
-/// An order, and what it allows.
+/// Stations and an order, and what they allow.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Of members, or of places.
@@ -26,6 +27,8 @@ pub struct Plan {
     pub places: Option<Places>,
     /// The order.
     pub found: Found,
+    /// The stations.
+    pub stations: Stations,
     /// How it was looked for.
     pub request: Request,
 }
@@ -53,7 +56,8 @@ pub fn read_failure(path: &Path, text: &str, input: Input, error: &ReadError) ->
 }
 
 impl Plan {
-    /// Looks for the best order; soon after `stop` becomes true, the best so far.
+    /// Looks for the best order and the fewest stations; soon after `stop` becomes true, the
+    /// best so far.
     ///
     /// # Errors
     ///
@@ -76,6 +80,7 @@ impl Plan {
         };
         Ok(Plan {
             found: plan::best(&conflicts, request, progress, stop),
+            stations: stations::fewest(&conflicts, request, progress, stop),
             conflicts,
             places,
             request,
@@ -122,22 +127,48 @@ impl Plan {
         }
     }
 
-    /// Groups that can go as a whole, one after the other: offered where there is only one
-    /// token, and some group has several members.
-    pub fn waves(&self) -> Option<Vec<Vec<&str>>> {
-        let waves = self.conflicts.waves();
-        let offered = self.tokens() == 1 && waves.len() < self.conflicts.len();
+    /// The names of each station's members.
+    pub fn stations(&self) -> Vec<Vec<&str>> {
         let name = |member: &u32| self.conflicts.name(*member);
-        offered.then(|| {
-            waves
-                .iter()
-                .map(|wave| wave.iter().map(name).collect())
-                .collect()
-        })
+        let names = |station: &Vec<u32>| station.iter().map(name).collect();
+        self.stations.stations.iter().map(names).collect()
+    }
+
+    /// Works one after another until every member has had its turn, if all take as long: of
+    /// the stations, and in the order of the ring.
+    pub fn passes(&self) -> (usize, usize) {
+        let by_order = self.conflicts.len().div_ceil(self.tokens() as usize);
+        (self.stations.stations.len(), by_order)
+    }
+
+    /// What is proposed, and why.
+    pub fn proposed(&self) -> (Proposal, String) {
+        let (by_stations, by_order) = self.passes();
+        let works = |works: usize| count(works as u64, "work");
+        if by_stations < by_order {
+            let why = format!(
+                "a whole pass takes {} one after another, in the order of the ring {by_order}",
+                works(by_stations)
+            );
+            return (Proposal::Stations, why);
+        }
+        let why = format!(
+            "a whole pass takes {} one after another, by stations {by_stations}, and a long one \
+             holds up only the members behind",
+            works(by_order)
+        );
+        (Proposal::Order, why)
+    }
+
+    /// Whether more than one member at a time is allowed.
+    pub fn is_parallel(&self) -> bool {
+        self.tokens() > 1 || self.stations.stations.len() < self.conflicts.len()
     }
 
     /// What `headway plan` prints.
     pub fn json(&self, interrupted: bool) -> PlanJson<'_> {
+        let (works_by_stations, works_by_order) = self.passes();
+        let (proposed, proposed_because) = self.proposed();
         PlanJson {
             members: self.conflicts.len(),
             conflicting_pairs: self.conflicts.pairs(),
@@ -149,7 +180,16 @@ impl Plan {
             optimal: self.found.is_optimal(),
             tokens_at_most: self.tokens_at_most(),
             because: self.why_one(),
-            go_together: self.waves(),
+            stations: self.stations(),
+            stations_at_least: self.stations.at_least,
+            stations_because: self.stations.because(&self.conflicts),
+            works_by_stations,
+            works_by_order,
+            proposed: match proposed {
+                Proposal::Stations => "stations",
+                Proposal::Order => "order",
+            },
+            proposed_because,
             members_by_place: self.places.as_ref(),
             seed: self.request.seed,
             effort: self.request.effort,
@@ -157,15 +197,26 @@ impl Plan {
         }
     }
 
-    /// The ring, with conflicts as chords.
+    /// What is proposed as a ring, with conflicts as chords.
     pub fn svg(&self, theme: Theme) -> String {
+        let by_stations = self.proposed().0 == Proposal::Stations;
         svg::draw(&Picture {
             conflicts: &self.conflicts,
             found: &self.found,
+            stations: by_stations.then_some(self.stations.stations.as_slice()),
             tokens: self.tokens(),
             theme,
         })
     }
+}
+
+/// How the members of a fleet take turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proposal {
+    /// All of a station at once, one station after the other.
+    Stations,
+    /// One by one in the order of the ring, with as many tokens as there is room for.
+    Order,
 }
 
 /// What `headway plan` prints.
@@ -190,9 +241,22 @@ pub struct PlanJson<'a> {
     tokens_at_most: u32,
     /// The reason.
     because: Option<String>,
-    /// Where only one member at a time is allowed: groups whose members can go together, one
-    /// group after the other.
-    go_together: Option<Vec<Vec<&'a str>>>,
+    /// Groups of members without conflicts: all of one may be down together, one group after
+    /// the other.
+    stations: Vec<Vec<&'a str>>,
+    /// Fewer stations are not enough.
+    stations_at_least: usize,
+    /// Why not.
+    stations_because: String,
+    /// Works one after another until every member has had its turn, by stations, if all take as
+    /// long.
+    works_by_stations: usize,
+    /// The same in the order of the ring.
+    works_by_order: usize,
+    /// What is faster: stations, or the order of the ring; of equals the order.
+    proposed: &'static str,
+    /// Why.
+    proposed_because: String,
     /// Who shares a place on the ring, by the name of the place.
     members_by_place: Option<&'a Places>,
     seed: u64,

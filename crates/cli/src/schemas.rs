@@ -86,7 +86,7 @@ fn generated() -> Schemas {
         ),
         (
             "plan",
-            "headway plan --format json: a ring order that keeps conflicting members apart",
+            "headway plan --format json: stations, and a ring order that keeps conflicting members apart",
             of::<answer::plan::PlanJson<'_>>(),
         ),
         (

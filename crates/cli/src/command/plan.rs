@@ -1,4 +1,4 @@
-//! `headway plan`: the order of a ring from who may not be down together.
+//! `headway plan`: stations, and the order of a ring, from who may not be down together.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use clap::Args as ClapArgs;
 use headway_answer::json;
-use headway_answer::plan::{Plan, read_failure};
+use headway_answer::plan::{Plan, Proposal, read_failure};
 use headway_walk::plan::Request;
 use headway_walk::plan::conflicts::{Conflicts, Input};
 use headway_walk::walk::svg::Theme;
@@ -29,12 +29,14 @@ Examples:
   nodetool describering KEYSPACE | headway plan -
   ceph pg dump --format json | headway plan - --together hosts.csv
 
-Tokens that are d hops apart are never at two members that are less than d hops apart. The
-answer is an order of the ring that brings all members in conflict near one another, so that
-d is small and there is room for many tokens.
+The answer has two ways to let every member have its turn, and proposes the faster one.
+Stations: the fewest groups without conflicts, all of one at once, one after the other. The
+order of the ring: tokens that are d hops apart are never at two members that are less than d
+hops apart, so members in conflict are brought near one another, d is small, and there is
+room for many tokens.
 
-Exit code 1 when only one member at a time is allowed; 130 after Ctrl-C, with the best order
-so far.")]
+Exit code 1 when only one member at a time is allowed; 130 after Ctrl-C, with the best so
+far.")]
 pub(crate) struct Args {
     /// Who may not be down together; - is standard input
     #[arg(value_name = "FILE")]
@@ -65,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "FILE.json")]
     output: Option<PathBuf>,
 
-    /// Also draw the ring, with conflicts as chords
+    /// Also draw what is proposed as a ring, with conflicts as chords
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
 
@@ -99,10 +101,8 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     write_wanted(args.svg.as_ref(), || plan.svg(args.theme))?;
     print(args.format, || json, |out| write(out, args, &plan))?;
     match interrupted {
-        true => Err(Failure::interrupted(
-            "stopped: this is the best order so far",
-        )),
-        false => Ok((plan.tokens() > 1).into()),
+        true => Err(Failure::interrupted("stopped: this is the best so far")),
+        false => Ok(plan.is_parallel().into()),
     }
 }
 
@@ -114,7 +114,6 @@ pub(crate) fn read(path: &Path, input: Option<Input>) -> Result<Conflicts, Failu
 }
 
 fn write(out: &mut dyn Write, args: &Args, plan: &Plan) -> io::Result<()> {
-    let (found, tokens) = (&plan.found, plan.tokens());
     let noun = if plan.places.is_some() {
         "place"
     } else {
@@ -127,52 +126,23 @@ fn write(out: &mut dyn Write, args: &Args, plan: &Plan) -> io::Result<()> {
         count(plan.conflicts.pairs() as u64, "pair"),
         plan.request.seed
     )?;
-    if let Some(why) = plan.why_one() {
-        // As a sentence.
-        writeln!(out, "{BAD}N{}{BAD:#}.", &why[1..])?;
-        return match plan.waves() {
-            None => writeln!(out, "No two can go together, in groups neither."),
-            Some(waves) => {
-                writeln!(
-                    out,
-                    "\nGroups instead: the members of each can go together, one group after the \
-                     other (with a place for each group on the ring, --together FILE)."
-                )?;
-                for (index, wave) in waves.iter().enumerate() {
-                    writeln!(
-                        out,
-                        "Group {}, {}:",
-                        index + 1,
-                        count(wave.len() as u64, noun)
-                    )?;
-                    names(out, wave)?;
-                }
-                Ok(())
-            }
-        };
+    if !plan.is_parallel() {
+        writeln!(out, "{BAD}No two may be down together.{BAD:#}")?;
+        return order(out, plan);
     }
-    writeln!(out, "Order of the ring:")?;
-    names(out, &plan.order())?;
-    writeln!(
-        out,
-        "\n{GOOD}separation = {}{GOOD:#}, {GOOD}tokens = {tokens}{GOOD:#} at most: members in \
-         conflict are at most {} apart.",
-        found.separation,
-        count(u64::from(found.separation - 1), "hop")
-    )?;
-    if found.is_optimal() {
-        writeln!(
-            out,
-            "No order has a smaller separation: {}.",
-            found.bound.reason
-        )?;
-    } else {
-        writeln!(
-            out,
-            "No order has a separation below {}: {}. Perhaps one has less than {}; --effort 10 \
-             looks longer.",
-            found.bound.separation, found.bound.reason, found.separation
-        )?;
+    match plan.proposed() {
+        (Proposal::Stations, why) => {
+            writeln!(out, "{GOOD}Stations are faster{GOOD:#}: {why}.\n")?;
+            stations(out, plan, noun)?;
+            writeln!(out)?;
+            order(out, plan)?;
+        }
+        (Proposal::Order, why) => {
+            writeln!(out, "{GOOD}The order of the ring is best{GOOD:#}: {why}.\n")?;
+            order(out, plan)?;
+            writeln!(out)?;
+            stations(out, plan, noun)?;
+        }
     }
     let file = args.file.display();
     try_next(
@@ -180,12 +150,66 @@ fn write(out: &mut dyn Write, args: &Args, plan: &Plan) -> io::Result<()> {
         &[
             (
                 format!("headway plan {file} -o plan.json --svg plan.svg"),
-                "the whole order, and a picture",
+                "all names, and a picture",
             ),
             (
                 format!("headway node check-config --config node.toml --conflicts {file}"),
-                "whether a configuration keeps it",
+                "whether a configuration keeps the order",
             ),
         ],
     )
 }
+
+fn stations(out: &mut dyn Write, plan: &Plan, noun: &str) -> io::Result<()> {
+    let (found, all) = (&plan.stations, plan.stations());
+    let number = count(all.len() as u64, "station");
+    writeln!(out, "{number}, all of one at once, one after the other:")?;
+    for (index, station) in all.iter().enumerate().take(MAX_STATIONS) {
+        let members = count(station.len() as u64, noun);
+        writeln!(out, "Station {}, {members}:", index + 1)?;
+        names(out, station)?;
+    }
+    if all.len() > MAX_STATIONS {
+        let left = all.len() - MAX_STATIONS;
+        writeln!(out, "{DIM}… and {left} more (-o FILE for all){DIM:#}")?;
+    }
+    let (least, because) = (found.at_least, found.because(&plan.conflicts));
+    if found.are_fewest() {
+        return writeln!(out, "Fewer are not enough: {because}.");
+    }
+    writeln!(
+        out,
+        "Fewer than {least} are not enough: {because}. Perhaps fewer than {} are; --effort 10 looks \
+         longer.",
+        all.len()
+    )
+}
+
+fn order(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+    let (found, tokens) = (&plan.found, plan.tokens());
+    if let Some(why) = plan.why_one() {
+        return writeln!(out, "One by one, {why}.");
+    }
+    writeln!(out, "Order of the ring, one by one:")?;
+    names(out, &plan.order())?;
+    writeln!(
+        out,
+        "{GOOD}separation = {}{GOOD:#}, {GOOD}tokens = {tokens}{GOOD:#} at most: members in \
+         conflict are at most {} apart.",
+        found.separation,
+        count(u64::from(found.separation - 1), "hop")
+    )?;
+    if found.is_optimal() {
+        let because = &found.bound.reason;
+        return writeln!(out, "No order has a smaller separation: {because}.");
+    }
+    writeln!(
+        out,
+        "No order has a separation below {}: {}. Perhaps one has less than {}; --effort 10 looks \
+         longer.",
+        found.bound.separation, found.bound.reason, found.separation
+    )
+}
+
+/// More are not listed for people.
+const MAX_STATIONS: usize = 12;

@@ -16,7 +16,7 @@ const CLASSES: [(&str, &str, &[&str]); 7] = [
         "petri-analyze",
         &["cycle_time", "eigenvector"],
     ),
-    ("PlanAnswer", "plan", &["order", "go_together"]),
+    ("PlanAnswer", "plan", &["order", "stations"]),
     ("RunAnswer", "run", &[]),
     ("WalkAnswer", "walk", &["walk", "nearest"]),
     ("WorstAnswer", "worst", &[]),

@@ -19,11 +19,11 @@ fn plan(arguments: &str, code: i32) -> Value {
 
 #[test]
 fn every_kind_of_file() {
-    for (file, members, separation) in [
-        ("shards.txt", 9, 3),
-        ("pairs.csv", 10, 2),
-        ("racks.csv", 16, 4),
-        ("describering.txt", 12, 3),
+    for (file, members, separation, stations) in [
+        ("shards.txt", 9, 3, 3),
+        ("pairs.csv", 10, 2, 2),
+        ("racks.csv", 16, 4, 4),
+        ("describering.txt", 12, 3, 3),
     ] {
         let json = plan(file, 0);
         assert_eq!(json["members"], members, "{file}");
@@ -35,7 +35,7 @@ fn every_kind_of_file() {
             Some(members),
             "{file}"
         );
-        assert_eq!(json["go_together"], Value::Null, "{file}");
+        assert_eq!(json["works_by_stations"], stations, "{file}");
         assert!(json["tokens"].as_u64() > Some(1), "{file}");
     }
 }
@@ -103,41 +103,73 @@ fn check_config_refuses_an_order_that_breaks_it() {
     has(&place.run(2, &format!("{check}racks.csv")).err, &[none]);
 }
 
+/// Kafka with replicas in three racks, Cassandra with virtual nodes, Ceph: as many stations as
+/// are proved necessary, where an order has room for one token.
 #[test]
-fn one_at_a_time_comes_with_groups() {
-    let json = plan("assignment.json", 1);
-    assert_eq!(json["tokens"], 1);
-    let because = json["because"].as_str().unwrap();
-    assert!(
-        because.starts_with("no order allows more than one at a time: "),
-        "{because}"
-    );
+fn stations_are_as_few_as_are_proved_necessary() {
+    for (file, members, stations) in [
+        ("assignment.json", 6, 3),
+        ("vnodes.txt", 12, 3),
+        ("pg-dump.json --together hosts.csv", 4, 2),
+    ] {
+        let json = plan(file, 0);
+        assert_eq!(json["tokens"], 1, "{file}");
+        assert_eq!(json["works_by_order"], members, "{file}");
+        assert_eq!(json["works_by_stations"], stations, "{file}");
+        assert_eq!(json["stations_at_least"], stations, "{file}");
+        assert_eq!(json["proposed"], "stations", "{file}");
+    }
+    let json = plan("assignment.json", 0);
     assert_eq!(
-        json["go_together"],
+        json["stations"],
         json!([["1", "2"], ["3", "4"], ["5", "6"]])
     );
+    assert_eq!(
+        json["stations_because"],
+        "no two of 1, 6, 4 may be down together"
+    );
+    let because = json["because"].as_str().unwrap();
+    let none = "no order allows more than one at a time: ";
+    assert!(because.starts_with(none), "{because}");
     let text = headway_in(&examples(), "plan assignment.json");
-    assert_eq!(text.code, 1);
-    for words in [
-        "No order allows more than one at a time: no two of",
-        "Group 1, 2 members:\n  1 2\n",
-        "--together",
-    ] {
-        assert!(text.out.contains(words), "{words}\n{}", text.out);
-    }
-    // A rack as one place: three places in conflict, each with each.
+    let whole = "a whole pass takes 3 works one after another, in the order of the ring 6";
+    has(
+        &text.out,
+        &[
+            whole,
+            "Station 1, 2 members:\n  1 2\n",
+            "One by one, no order allows more than one at a time: no two of",
+        ],
+    );
+}
+
+/// Where stations are not faster, the order of the ring is proposed; where every two are in
+/// conflict, the answer is no.
+#[test]
+fn the_faster_is_proposed() {
+    let place = Place::new();
+    // A ring of seven: three tokens two apart, and three stations.
+    place.write("ring", "a,b\nb,c\nc,d\nd,e\ne,f\nf,g\ng,a\n");
+    let told = place.told("plan ring");
+    has(
+        &told,
+        &["The order of the ring is best: a whole pass takes 3 works"],
+    );
     let racks = plan("assignment.json --together brokers.csv", 1);
     assert_eq!(
         (&racks["members"], &racks["conflicting_pairs"]),
         (&json!(3), &json!(3))
     );
     assert_eq!(racks["members_by_place"]["r2"], json!(["3", "4"]));
-    assert_eq!(racks["go_together"], Value::Null);
+    assert_eq!(
+        (&racks["works_by_stations"], &racks["proposed"]),
+        (&json!(3), &json!("order"))
+    );
 }
 
 #[test]
 fn hosts_as_places_of_a_ring() {
-    let json = plan("pg-dump.json --together hosts.csv", 1);
+    let json = plan("pg-dump.json --together hosts.csv", 0);
     assert_eq!(
         (&json["members"], &json["separation"]),
         (&json!(4), &json!(2))
@@ -155,6 +187,7 @@ fn the_picture_and_the_file() {
     assert_eq!(written, plan("shards.txt", 0));
     let picture = place.read("plan.svg");
     assert_eq!(picture.matches("class=\"member\"").count(), 9);
+    assert_eq!(picture.matches("class=\"token f2\"").count(), 3);
     assert_eq!(picture.matches("class=\"chord\"").count(), 18);
 }
 
@@ -183,6 +216,10 @@ fn mistakes_say_what_to_do() {
         place.write("conflicts", text);
         place.refused(&[("plan conflicts", says)]);
     }
+    place.write("conflicts", "a,b\n");
+    place.write("together", "member,rack\na,r1\nb,r2\na,r2\n");
+    let two = "together:4:1: a is of r2, but of r1 in line 2: expected one place for each member";
+    place.refused(&[("plan conflicts --together together", two)]);
     let kafka = "it was read as kafka; if it is something else, say so with --input";
     refused(
         &examples(),

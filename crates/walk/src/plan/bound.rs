@@ -208,7 +208,7 @@ fn layers(
 }
 
 /// A large set of members that are in conflict each with each, though perhaps in no one group.
-fn clique(conflicts: &Conflicts) -> Vec<Node> {
+pub(super) fn clique(conflicts: &Conflicts) -> Vec<Node> {
     let mut best = Vec::new();
     let mut steps = MAX_STEPS / 10;
     for member in 0..conflicts.len() as Node {

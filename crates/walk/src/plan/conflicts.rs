@@ -255,29 +255,6 @@ impl Conflicts {
         self.neighbours.iter().map(Vec::len).sum::<usize>() / 2
     }
 
-    /// Members that can be down together, group by group, so that all have their turn: few
-    /// groups, though perhaps not the fewest.
-    pub fn waves(&self) -> Vec<Vec<Node>> {
-        let mut members: Vec<Node> = (0..self.len() as Node).collect();
-        members.sort_by_key(|&member| std::cmp::Reverse(self.neighbours(member).len()));
-        let mut wave_of = vec![usize::MAX; self.len()];
-        let mut waves: Vec<Vec<Node>> = Vec::new();
-        for member in members {
-            let neighbours = self.neighbours(member).iter();
-            let taken: HashSet<usize> = neighbours.map(|&other| wave_of[other as usize]).collect();
-            let wave = (0..).find(|wave| !taken.contains(wave)).unwrap_or(0);
-            wave_of[member as usize] = wave;
-            match waves.get_mut(wave) {
-                Some(wave) => wave.push(member),
-                None => waves.push(vec![member]),
-            }
-        }
-        for wave in &mut waves {
-            wave.sort_unstable();
-        }
-        waves
-    }
-
     /// The two members of one group that are furthest apart on a ring of these names; `None`
     /// when no group has two members on it. With a separation of more hops than that, no two
     /// members of a group ever hold permits together.

@@ -6,7 +6,8 @@
 //! conflict can be brought the *cyclic bandwidth* of the conflicts; d is one more. To find it
 //! is NP-hard. [`best`] has orders from several ideas (`start`), improves them (`improve`) and
 //! compares them with what no order can undercut ([`bound`]); where the two differ, an exact
-//! search (`exact`) closes the gap if it is not too large for it.
+//! search (`exact`) closes the gap if it is not too large for it. [`stations`] is the other
+//! way to let members have their turn: whole groups without conflicts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,6 +20,7 @@ pub mod conflicts;
 mod exact;
 mod improve;
 mod start;
+pub mod stations;
 pub mod svg;
 
 pub use bound::Bound;

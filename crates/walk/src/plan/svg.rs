@@ -1,5 +1,5 @@
 //! The picture: the ring, the conflicts as chords, and a token at every place where the
-//! tokens could be at once.
+//! tokens could be at once, or each station in a colour.
 
 use headway_draw::{Path, Point, Svg, TOKEN_COLOURS, Theme, token_rules};
 
@@ -14,6 +14,8 @@ pub struct Picture<'a> {
     pub conflicts: &'a Conflicts,
     /// The order of the ring.
     pub found: &'a Found,
+    /// The stations, if they are to be drawn in place of the order.
+    pub stations: Option<&'a [Vec<Node>]>,
     /// m.
     pub tokens: u32,
     /// Light or dark.
@@ -39,7 +41,9 @@ const MAX_CHORDS: usize = 20_000;
 
 /// Draws it as SVG.
 pub fn draw(picture: &Picture<'_>) -> String {
-    let (conflicts, order) = (picture.conflicts, &picture.found.order);
+    let conflicts = picture.conflicts;
+    let by_station = picture.stations.map(|stations| stations.concat());
+    let order = by_station.as_ref().unwrap_or(&picture.found.order);
     let longest = conflicts
         .names()
         .iter()
@@ -99,7 +103,7 @@ pub fn draw(picture: &Picture<'_>) -> String {
         );
     }
     let ring: Vec<&str> = order.iter().map(|&member| conflicts.name(member)).collect();
-    if let Some(widest) = conflicts.widest(&ring) {
+    if let Some(widest) = conflicts.widest(&ring).filter(|_| by_station.is_none()) {
         let (one, other) = widest.pair;
         out.path(
             "widest",
@@ -108,6 +112,17 @@ pub fn draw(picture: &Picture<'_>) -> String {
     }
     let radius = (RADIUS * 2.4 / order.len() as f64).clamp(1.5, 8.0);
     let apart = order.len() / picture.tokens.max(1) as usize;
+    let token = |place: usize| {
+        let token = place / apart;
+        let is_there = place.is_multiple_of(apart) && token < picture.tokens as usize;
+        Some(token).filter(|_| is_there && picture.tokens > 1)
+    };
+    let colours: Vec<Option<usize>> = match picture.stations {
+        None => (0..order.len()).map(token).collect(),
+        Some(stations) => (stations.iter().enumerate())
+            .flat_map(|(index, station)| vec![Some(index); station.len()])
+            .collect(),
+    };
     for (place, &member) in order.iter().enumerate() {
         let at = point(place, RADIUS);
         out.circle("member", at, radius)
@@ -121,9 +136,8 @@ pub fn draw(picture: &Picture<'_>) -> String {
             };
             out.text(side, (x, y + 4.5), conflicts.name(member));
         }
-        let token = place / apart;
-        if place.is_multiple_of(apart) && token < picture.tokens as usize && picture.tokens > 1 {
-            let class = format!("token f{}", token % TOKEN_COLOURS);
+        if let Some(colour) = colours[place] {
+            let class = format!("token f{}", colour % TOKEN_COLOURS);
             out.circle(&class, at, (radius * 0.7).max(2.5));
         }
     }
@@ -134,7 +148,10 @@ pub fn draw(picture: &Picture<'_>) -> String {
         conflicts.pairs()
     );
     out.text("note", (24.0, 58.0), &note);
-    if picture.found.separation > 1 {
+    if picture.stations.is_some() {
+        let note = "members of one colour are a station: they may be down together";
+        out.text("note", (24.0, 76.0), note);
+    } else if picture.found.separation > 1 {
         let note = "the strong line is a pair that is furthest apart";
         out.text("note", (24.0, 76.0), note);
     }
@@ -142,6 +159,9 @@ pub fn draw(picture: &Picture<'_>) -> String {
 }
 
 fn headline(picture: &Picture<'_>) -> String {
+    if let Some(stations) = picture.stations {
+        return format!("{} stations, one after the other", stations.len());
+    }
     match picture.tokens {
         ..2 => "one at a time".to_owned(),
         tokens => format!(

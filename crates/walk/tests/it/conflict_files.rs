@@ -148,9 +148,14 @@ fn whole_racks_take_one_place_each() {
         said.starts_with("a1 and a2 are both of A, which goes as a whole, but line 1"),
         "{said}"
     );
-    let twice = Input::racks("member,rack\na,A\na,B\n").expect("racks");
+    let twice = Input::racks("member,rack\na,A\nb,A\na,B\n").expect_err("a in two racks");
+    assert_eq!(
+        twice.to_string(),
+        "line 4: a is of B, but of A in line 2: expected one place for each member"
+    );
+    let twice = ["A", "B"].map(|place| (place.to_owned(), vec!["a".to_owned()]));
     assert!(matches!(
-        conflicts.together(&twice),
+        conflicts.together(&twice.into()),
         Err(ConflictsError::TwoPlaces { .. })
     ));
 }

@@ -12,5 +12,6 @@ mod orders;
 mod protocol;
 mod read_formats;
 mod several_rings;
+mod stations;
 mod stopping;
 mod support;

@@ -15,7 +15,7 @@ fn best(conflicts: &Conflicts, seed: u64) -> Found {
     plan::best(conflicts, Request { seed, effort: 1 }, &mut |_| {}, &NEVER)
 }
 
-fn conflicts(members: usize, groups: &[Vec<usize>]) -> Conflicts {
+pub(crate) fn conflicts(members: usize, groups: &[Vec<usize>]) -> Conflicts {
     let alone = (0..members).map(|member| vec![member]);
     let groups = alone.chain(groups.iter().cloned()).map(|group| {
         let names: Vec<String> = group.iter().map(|member| format!("m{member}")).collect();
@@ -73,7 +73,7 @@ fn by_brute_force(members: usize, groups: &[Vec<usize>]) -> u32 {
 }
 
 /// Members, and groups of them.
-fn some_groups(most: usize) -> impl Strategy<Value = (usize, Vec<Vec<usize>>)> {
+pub(crate) fn some_groups(most: usize) -> impl Strategy<Value = (usize, Vec<Vec<usize>>)> {
     (2..=most).prop_flat_map(|members| {
         let group = prop::collection::btree_set(0..members, 1..=members.min(4))
             .prop_map(|group| group.into_iter().collect());

@@ -1,6 +1,6 @@
 //! Where conflicts come from: six kinds of files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 use strum::{Display, EnumMessage, EnumString, VariantArray};
@@ -98,11 +98,19 @@ impl Input {
     /// What is wrong, and where.
     pub fn racks(text: &str) -> Result<BTreeMap<String, Vec<String>>, ReadError> {
         is_text(text)?;
-        let mut racks = BTreeMap::<String, Vec<String>>::new();
-        for (_, [member, rack]) in table(text)? {
-            racks.entry(rack).or_default().push(member);
+        let mut known = HashMap::new();
+        for (line, [member, rack]) in table(text)? {
+            if let Some((before, other)) = known.insert(member.clone(), (line, rack.clone())) {
+                return Err(ReadError::at(
+                    line,
+                    format!(
+                        "{member} is of {rack}, but of {other} in line {before}: expected one place \
+                         for each member"
+                    ),
+                ));
+            }
         }
-        Ok(racks)
+        by_rack(text)
     }
 
     fn groups(self, text: &str) -> Result<Groups, ReadError> {
@@ -117,12 +125,21 @@ impl Input {
                     .map(|(line, pair)| (format!("line {line}"), pair.into()))
                     .collect())
             }
-            Input::Racks => Ok(Input::racks(text)?.into_iter().collect()),
+            Input::Racks => Ok(by_rack(text)?.into_iter().collect()),
             Input::Kafka => kafka(text),
             Input::Cassandra => cassandra(text),
             Input::Ceph => ceph(text),
         }
     }
+}
+
+/// The members of every rack.
+fn by_rack(text: &str) -> Result<BTreeMap<String, Vec<String>>, ReadError> {
+    let mut racks = BTreeMap::<String, Vec<String>>::new();
+    for (_, [member, rack]) in table(text)? {
+        racks.entry(rack).or_default().push(member);
+    }
+    Ok(racks)
 }
 
 /// Refuses what has a NUL byte in it, which no text has.
