@@ -128,6 +128,9 @@ class ForecastAnswer(Answer):
     feasible: bool
     """Whether the tokens fit: m·d ≤ n."""
 
+    station_sizes: Optional[List[int]]
+    """Processes of each station, if the ring is cut into stations; separations and distances then count stations."""
+
     worst_last_rest: Optional[int]
     """The last round, counted from the start or the last fault, after which a token can rest, over all states of this ring; null: there is no bound."""
 
@@ -296,7 +299,7 @@ class AnalysisAnswer(Answer):
 
 
 class PlanAnswer(Answer):
-    """headway plan --format json: a ring order that keeps conflicting members apart."""
+    """headway plan --format json: stations, and a ring order that keeps conflicting members apart."""
 
     members: int
     """How many members the ring has."""
@@ -324,6 +327,24 @@ class PlanAnswer(Answer):
 
     because: Optional[str]
     """The reason."""
+
+    stations_at_least: int
+    """Fewer stations are not enough."""
+
+    stations_because: str
+    """Why not."""
+
+    works_by_stations: int
+    """Works one after another until every member has had its turn, by stations, if all take as long."""
+
+    works_by_order: int
+    """The same in the order of the ring."""
+
+    proposed: str
+    """What is faster: stations, or the order of the ring; of equals the order."""
+
+    proposed_because: str
+    """Why."""
 
     members_by_place: Optional[Dict[str, Any]]
     """Who shares a place on the ring, by the name of the place."""
@@ -361,6 +382,9 @@ class RunAnswer(Answer):
 
     feasible: bool
     """Whether the tokens fit: m·d ≤ n."""
+
+    station_sizes: Optional[List[int]]
+    """Processes of each station, if the ring is cut into stations; separations and distances then count stations."""
 
     worst_last_rest: Optional[int]
     """The last round, counted from the start or the last fault, after which a token can rest, over all states of this ring; null: there is no bound."""
@@ -501,6 +525,9 @@ class WorstAnswer(Answer):
 
     feasible: bool
     """Whether the tokens fit: m·d ≤ n."""
+
+    station_sizes: Optional[List[int]]
+    """Processes of each station, if the ring is cut into stations; separations and distances then count stations."""
 
     widest_gap: int
     """L, the largest distance from one delay to the next, in hops."""

@@ -32,6 +32,10 @@ pub struct RingJson {
     pub delays: Vec<usize>,
     /// Whether the tokens fit: m·d ≤ n.
     pub feasible: bool,
+    /// Processes of each station, if the ring is cut into stations; separations and distances
+    /// then count stations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub station_sizes: Option<Vec<usize>>,
 }
 
 impl RingJson {
@@ -45,6 +49,7 @@ impl RingJson {
             program: instance.ring.program_name(),
             delays: instance.ring.delays().collect(),
             feasible: instance.feasible(),
+            station_sizes: None,
         }
     }
 }

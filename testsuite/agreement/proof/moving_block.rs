@@ -135,6 +135,7 @@ impl Ask for Schedule {
             Action::Tell => 'T',
             Action::Hear => 'H',
             Action::Give => 'G',
+            other => panic!("no action of a moving block: {other:?}"),
         };
         let actions = self.actions.iter();
         let actions = actions.map(|&(action, process)| format!("{}{process}", letter(action)));

@@ -23,6 +23,8 @@ use crate::settings::{separation, settings};
 use crate::traits::Model as _;
 
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use rules::{ACTIONS, KINDS, Link};
 pub use rules::{Seat, State};
@@ -146,9 +148,13 @@ impl Ring {
             .iter()
             .fold(0_usize, |sum, size| sum.saturating_add(*size));
         let wrong = |why: String| Err(CheckError::settings(format!("{NAME}: {why}")));
-        if stations < 2 || settings.stations.contains(&0) || processes > MAX_PROCESSES {
+        if let Some(empty) = settings.stations.iter().position(|&size| size == 0) {
+            return wrong(format!("station {} has no members", empty + 1));
+        }
+        if stations < 2 || processes > MAX_PROCESSES {
             return wrong(format!(
-                "two stations or more, none of them empty, of at most {MAX_PROCESSES} processes"
+                "expected two stations or more, of at most {MAX_PROCESSES} processes together, not \
+                 {stations} of {processes}"
             ));
         }
         if !(1..=stations).contains(&tokens) || !(1..=MAX_SEPARATION).contains(&separation) {

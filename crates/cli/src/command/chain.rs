@@ -152,6 +152,7 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
                 diagram.observe(&Shown {
                     round,
                     tokens: dots(open),
+                    at_work: Vec::new(),
                     closest: open.chain().min_distance(),
                     legitimate: false,
                     fault: None,

@@ -252,6 +252,7 @@ fn write_states(
         diagram.show(&Shown {
             round,
             tokens: places.iter().enumerate().map(dot).collect(),
+            at_work: Vec::new(),
             closest: line.min_distance(round..=round),
             legitimate: false,
             fault: None,

@@ -35,6 +35,7 @@ Examples:
   headway run --processes 40 --tokens 5 --separation 8 --delays every:8
   headway run --program shortest-lap --processes 24 --tokens 4
   headway run --program moving-block --fault pile@40
+  headway run --program moving-block --stations 20,20,20
   headway run --fault scramble@30 --fault pile:7@60
   headway run --start worst --format json
   headway run --walk walk.json --start piled
@@ -46,6 +47,20 @@ counter:I:VALUE; each followed by @ROUND, the round after which it happens.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) ring: RingFlags,
+
+    /// Cut a moving block into stations of so many processes: whole stations work at once
+    ///
+    /// A process that a token visits begins to work. The token goes on at once, and enters the
+    /// next station when all work in this one is over. The separation counts stations. By
+    /// default there is one token.
+    #[arg(
+        long,
+        value_name = "SIZES",
+        value_delimiter = ',',
+        value_parser = whole_number::<usize>,
+        help_heading = "Ring"
+    )]
+    stations: Vec<usize>,
 
     /// Run on this walk over a network: a file that `headway walk -o` wrote
     ///
@@ -96,6 +111,10 @@ pub(crate) fn run(args: &Args) -> Result<Answer, Failure> {
     expect_endings(args.svg.as_deref(), args.tikz.as_deref())?;
     if args.ring.settings.program() == RingProgram::MovingBlock {
         return moving_block::run(args);
+    }
+    if !args.stations.is_empty() {
+        let only = "--stations has no meaning but for a moving block";
+        return Err(Failure::new(only).help("give --program moving-block"));
     }
     let (instance, network) = args.instance()?;
     let run = answer::new(&instance, &args.faults, args.rounds, args.engine)?;

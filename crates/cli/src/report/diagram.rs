@@ -12,6 +12,8 @@ use super::style;
 pub(crate) struct Diagram {
     columns: Columns,
     delays: Vec<bool>,
+    /// What a marked process does or is.
+    meaning: &'static str,
     max_rows: usize,
     /// Rows that are still to be shown after something has happened.
     follow_up: usize,
@@ -42,6 +44,8 @@ pub(crate) fn delays(ring: &Ring) -> Vec<bool> {
 pub(crate) struct Shown {
     pub(crate) round: Round,
     pub(crate) tokens: Vec<Dot>,
+    /// Processes at work, where there are stations.
+    pub(crate) at_work: Vec<usize>,
     pub(crate) closest: Option<u64>,
     pub(crate) legitimate: bool,
     /// A fault that has just struck.
@@ -59,6 +63,7 @@ impl From<&headway_sim::run::Frame<'_>> for Shown {
         Shown {
             round: frame.round,
             tokens: places.map(dot).collect(),
+            at_work: Vec::new(),
             closest: frame.tokens.min_distance(),
             legitimate: frame.legitimate,
             fault: frame.fault.map(ToString::to_string),
@@ -81,6 +86,9 @@ impl From<&headway_sim::moving_block::Frame<'_>> for Shown {
                 .zip(frame.rested)
                 .enumerate()
                 .map(dot)
+                .collect(),
+            at_work: (0..n)
+                .filter(|&process| frame.ring.is_working(process))
                 .collect(),
             closest: (places.len() > 1).then(|| frame.ring.closest().max(0) as u64),
             legitimate: frame.legitimate,
@@ -112,6 +120,7 @@ pub(crate) struct Cell {
     pub(crate) tokens: u32,
     pub(crate) first: usize,
     pub(crate) resting: bool,
+    pub(crate) at_work: bool,
 }
 
 /// Rows shown after legitimacy and after a fault.
@@ -128,11 +137,17 @@ impl Diagram {
         Diagram {
             columns: Columns::new(delays.len(), screen_columns),
             delays,
+            meaning: "delay",
             max_rows: max_rows.max(6),
             follow_up: 0,
             legitimate: false,
             rows: Vec::new(),
         }
+    }
+
+    /// The same with another word for the processes that are marked.
+    pub(crate) fn marking(self, meaning: &'static str) -> Diagram {
+        Diagram { meaning, ..self }
     }
 
     /// Shows the diagram a state.
@@ -162,7 +177,7 @@ impl Diagram {
     fn push(&mut self, state: &Shown, remark: Option<(String, bool)>) {
         self.rows.push(Row {
             round: state.round,
-            cells: self.columns.cells(&state.tokens),
+            cells: self.columns.cells(state),
             closest: state.closest,
             remark,
         });
@@ -218,9 +233,9 @@ impl Diagram {
             marks.extend(std::iter::repeat_n(' ', pitch - 1));
         }
         let meaning = if group > 1 {
-            format!("▾ delay, {group} processes a column")
+            format!("▾ {}, {group} processes a column", self.meaning)
         } else {
-            "▾ delay".to_owned()
+            format!("▾ {}", self.meaning)
         };
         writeln!(out, "{:label$}{marks}  {dim}{meaning}{dim:#}", "")
     }
@@ -270,9 +285,12 @@ impl Columns {
         self.processes.div_ceil(self.group)
     }
 
-    pub(crate) fn cells(self, tokens: &[Dot]) -> Vec<Cell> {
+    pub(crate) fn cells(self, state: &Shown) -> Vec<Cell> {
         let mut cells = vec![Cell::default(); self.count()];
-        for dot in tokens {
+        for process in &state.at_work {
+            cells[process / self.group].at_work = true;
+        }
+        for dot in &state.tokens {
             let cell = &mut cells[dot.process / self.group];
             if cell.tokens == 0 {
                 cell.first = dot.token;
@@ -284,12 +302,14 @@ impl Columns {
     }
 }
 
-/// A queued token as a capital letter, a resting one as a small letter, a pile as its size.
+/// A queued token as a capital letter, a resting one as a small letter, a pile as its size,
+/// work without a token as a square.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.tokens == 0 {
             let dim = style::DIM;
-            return write!(f, "{dim}·{dim:#}");
+            let shown = if self.at_work { '▪' } else { '·' };
+            return write!(f, "{dim}{shown}{dim:#}");
         }
         let letter = char::from(b'A' + (self.first % 26) as u8);
         let shown = match self.tokens {

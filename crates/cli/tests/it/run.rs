@@ -269,3 +269,56 @@ fn a_moving_block_runs_like_the_others() {
     let forecast = "forecast --program moving-block";
     Place::new().refused(&[(forecast, "`headway run` runs it")]);
 }
+
+#[test]
+fn a_ring_of_stations_runs_like_the_others() {
+    let stations = "run --program moving-block --stations";
+    let ran = headway(&format!("{stations} 6,5,4"));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let first = "15 processes in stations of 6,5,4, a moving block; 1 token, 2 apart";
+    has(
+        &ran.out,
+        &[first, "▾ a station begins", "a pile, ▪ work", "legitimate"],
+    );
+    let marks = ran
+        .out
+        .lines()
+        .find(|line| line.contains('▾'))
+        .expect("marks");
+    assert_eq!(
+        marks.matches('▾').count(),
+        4,
+        "three, and what it means: {marks}"
+    );
+    assert!(ran.out.matches('▪').count() > 10, "{}", ran.out);
+    let told = json(&format!(
+        "{stations} 3,3,3,3,3 -m 2 --fault scramble@50 --format json"
+    ));
+    assert_eq!(told["station_sizes"], value!([3, 3, 3, 3, 3]));
+    assert_eq!(
+        (&told["separation"], &told["processes"]),
+        (&value!(2), &value!(15))
+    );
+    assert_eq!(told["min_distance_after"], 2);
+    assert_eq!(told["worst_legitimate_at"], value!(null));
+    let stuck = headway(&format!("{stations} 3,3 -m 2 --start spaced"));
+    assert_eq!(stuck.code, 1);
+    has(
+        &stuck.err,
+        &["2 tokens 1 apart need a ring of more than 2 stations"],
+    );
+    for (flags, says) in [
+        (
+            "20,0,20",
+            "--stations 20,0,20: station 2 has no members: expected sizes of 1 or more",
+        ),
+        ("20", "--stations 20: only one station: expected 2 or more"),
+        ("20,x", "invalid value 'x' for '--stations <SIZES>'"),
+        ("3,3 -n 7", "--processes 7: the stations have 6 together"),
+        ("100000,1", "expected 1 to 100000"),
+        ("3,3 --fault pile:6@3", "there is no process 6"),
+    ] {
+        Place::new().refused(&[(&format!("{stations} {flags}"), says)]);
+    }
+    Place::new().refused(&[("run --stations 3,3", "give --program moving-block")]);
+}

@@ -22,8 +22,10 @@ pub struct MovingBlockRun {
     pub processes: usize,
     /// m.
     pub tokens: usize,
-    /// d.
+    /// d, in stations.
     pub separation: u32,
+    /// Processes of each station; `None`: each is one by itself, and nobody works.
+    pub stations: Option<Vec<usize>>,
     /// The initial state.
     pub start: Start,
     /// Faults, in any order.
@@ -45,6 +47,12 @@ pub enum MovingBlockError {
     /// It has no counters, and its tokens keep their order.
     #[error("a moving block knows the faults scramble, pile and pile:I")]
     Fault,
+    /// Nobody is there.
+    #[error("station {0} has no members: expected sizes of 1 or more, such as 20,20,20")]
+    EmptyStation(usize),
+    /// Nowhere to go.
+    #[error("only one station: expected 2 or more, such as 20,20,20")]
+    OneStation,
     /// Not on the ring.
     #[error("there is no process {process}: the ring has processes 0 to {}", .processes - 1)]
     NoSuchProcess {
@@ -95,6 +103,7 @@ impl MovingBlockRun {
             processes,
             tokens,
             separation,
+            stations: None,
             start: Start::Random,
             faults: Vec::new(),
             seed: DEFAULT_SEED,
@@ -102,19 +111,51 @@ impl MovingBlockRun {
         }
     }
 
-    /// Whether the tokens fit with the slack of one process that they need: n > m·d.
+    /// The same on a ring cut into stations of so many processes.
+    ///
+    /// # Errors
+    ///
+    /// When a station is empty, or there is only one.
+    pub fn of_stations(
+        sizes: &[usize],
+        tokens: usize,
+        separation: u32,
+    ) -> Result<MovingBlockRun, MovingBlockError> {
+        if let Some(index) = sizes.iter().position(|&size| size == 0) {
+            return Err(MovingBlockError::EmptyStation(index + 1));
+        }
+        if sizes.len() < 2 {
+            return Err(MovingBlockError::OneStation);
+        }
+        let add = |sum: usize, size: &usize| sum.saturating_add(*size);
+        let processes = sizes.iter().fold(0, add);
+        Ok(MovingBlockRun {
+            stations: Some(sizes.to_vec()),
+            ..MovingBlockRun::new(processes, tokens, separation)
+        })
+    }
+
+    /// k, the number of stations.
+    pub fn station_count(&self) -> usize {
+        self.stations.as_ref().map_or(self.processes, Vec::len)
+    }
+
+    /// Whether the tokens fit with the slack of one station that they need: k > m·d.
     pub fn feasible(&self) -> bool {
         let room = u128::from(self.separation) * self.tokens as u128;
-        self.processes as u128 > room
+        self.station_count() as u128 > room
     }
 
     /// The rounds without a fault after which a run ends: those by which it is proved to
-    /// be legitimate and to have made a turn, or four turns of a jam.
+    /// be legitimate and to have made a turn, or four turns of a jam. Of stations no bound is
+    /// proved: ten times the longest seen.
     pub fn patience(&self) -> Round {
-        let ring = MovingBlockRing::new(self.processes, self.tokens, self.separation);
-        match self.feasible() {
-            true => (ring.worst_settled() + ring.worst_advance(self.processes)) as Round,
-            false => 4 * self.processes as Round,
+        let ring = || MovingBlockRing::new(self.processes, self.tokens, self.separation);
+        let n = self.processes as Round;
+        match self.stations {
+            _ if !self.feasible() => 4 * n,
+            None => (ring().worst_settled() + ring().worst_advance(self.processes)) as Round,
+            Some(_) => 100 * n + 1000 * self.station_count() as Round,
         }
     }
 
@@ -135,14 +176,19 @@ impl MovingBlockRun {
     }
 
     fn start(&self) -> Result<MovingBlockRing, MovingBlockError> {
-        let (n, m) = (self.processes, self.tokens);
-        let mut ring = MovingBlockRing::new(n, m, self.separation);
+        let (m, k) = (self.tokens, self.station_count());
+        let mut ring = match &self.stations {
+            None => MovingBlockRing::new(self.processes, m, self.separation),
+            Some(sizes) => MovingBlockRing::of_stations(sizes, m, self.separation),
+        };
         match self.start {
             Start::Piled => {}
             Start::Random => ring.scramble(self.seed),
             Start::Spaced => {
-                let place = |token| (token as u128 * n as u128 / m as u128) as usize;
-                ring.place(&(0..m).map(place).collect::<Vec<_>>());
+                let station = |token: usize| (token as u128 * k as u128 / m as u128) as usize;
+                let place = |token| ring.first(station(token));
+                let places: Vec<usize> = (0..m).map(place).collect();
+                ring.place(&places);
             }
             Start::Worst => return Err(MovingBlockError::WorstUnknown),
         }

@@ -5,10 +5,13 @@ use headway_core::Round;
 use headway_core::desiderata::{Desideratum, Monitor, Observed, Outcome};
 
 use super::run::{Did, MovingBlockRun};
-use super::{ACTIONS, Action, MovingBlockRing};
+use super::{ACTIONS, Action, MovingBlockRing, STATION_ACTIONS};
 use crate::fault::{Fault, FaultError, FaultKind};
 use crate::run::System;
 use crate::seed::{Purpose, Random};
+
+/// A work goes on in a round with all chances but one of so many.
+const WORK_ROUNDS: u64 = 16;
 
 pub(super) struct Block<'a> {
     run: &'a MovingBlockRun,
@@ -30,12 +33,16 @@ pub(super) struct Block<'a> {
 impl<'a> Block<'a> {
     pub(super) fn new(run: &'a MovingBlockRun, ring: MovingBlockRing) -> Block<'a> {
         let processes = 0..run.processes;
+        let actions: &[Action] = match run.stations {
+            None => &ACTIONS,
+            Some(_) => &STATION_ACTIONS,
+        };
         Block {
             run,
             ring,
             random: Random::new(run.seed, Purpose::Other(0)),
             order: processes
-                .flat_map(|process| ACTIONS.map(|action| (process, action)))
+                .flat_map(|process| actions.iter().map(move |&action| (process, action)))
                 .collect(),
             rested: vec![false; run.tokens],
             did: vec![Did::default(); run.processes],
@@ -51,9 +58,10 @@ impl<'a> Block<'a> {
         let did = &mut self.did[process];
         match action {
             Action::Receive => did.received = done,
-            Action::Tell => did.told = slot.map_or(0, |(news, _)| news),
+            Action::Tell => did.told = slot.map_or(0, |news| news.ahead),
             Action::Hear => did.heard = done.then_some(self.ring.places[process].ahead),
             Action::Give => did.gave = done,
+            Action::TellOn | Action::HearOn | Action::Work => {}
         }
     }
 
@@ -70,6 +78,12 @@ impl System for Block<'_> {
         let before = self.ring.positions().to_vec();
         for at in 0..self.order.len() {
             let (process, action) = self.order[at];
+            if action == Action::Work
+                && self.ring.is_working(process)
+                && !self.random.chance(1, WORK_ROUNDS)
+            {
+                continue;
+            }
             let done = self.ring.act(process, action);
             self.note(process, action, done);
             match action {

@@ -121,9 +121,12 @@ fn a_part_that_recovery_needs_is_noticed() {
 #[test]
 fn what_is_no_ring_of_stations_is_refused() {
     for (line, why) in [
-        ("stations=3", "two stations or more"),
-        ("stations=2,0,1", "none of them empty"),
-        ("stations=5,5", "at most 9 processes"),
+        (
+            "stations=3",
+            "two stations or more, of at most 9 processes together, not 1 of 3",
+        ),
+        ("stations=2,0,1", "station 2 has no members"),
+        ("stations=5,5", "at most 9 processes together, not 2 of 10"),
         ("tokens=3", "1 to 2 tokens"),
         ("separation=4", "a separation of 1 to 3"),
         ("works=1", "asked of clean starts"),

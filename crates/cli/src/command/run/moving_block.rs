@@ -6,8 +6,8 @@ use std::io::{self, BufWriter, Write};
 use headway_answer::instance::wrong_setting;
 use headway_answer::json::{OutcomeJson, RingJson, RunJson};
 use headway_core::desiderata::Desideratum;
-use headway_sim::Outcome;
 use headway_sim::moving_block::{Frame, MovingBlockError, MovingBlockRing, MovingBlockRun};
+use headway_sim::{Outcome, Settings};
 
 use super::watch::{self, Film, Scene};
 use super::{Args, Following, text};
@@ -82,8 +82,10 @@ fn read(args: &Args) -> Result<MovingBlockRun, Failure> {
         .help("give --start random, piled or spaced"));
     }
     let settings = args.ring.settings();
-    let run = settings.moving_block(1..=MAX_PROCESSES, 1..=MAX_PROCESSES);
-    let mut run = run.map_err(|error| wrong_setting(&settings, &error))?;
+    let mut run = match &args.stations[..] {
+        [] => of_settings(&settings)?,
+        sizes => of_stations(&settings, sizes)?,
+    };
     run.rounds = args.rounds;
     for fault in &args.faults {
         run.admits(fault)
@@ -94,13 +96,55 @@ fn read(args: &Args) -> Result<MovingBlockRun, Failure> {
     Ok(run)
 }
 
+fn of_settings(settings: &Settings) -> Result<MovingBlockRun, Failure> {
+    let run = settings.moving_block(1..=MAX_PROCESSES, 1..=MAX_PROCESSES);
+    run.map_err(|error| wrong_setting(settings, &error))
+}
+
+/// Settings that were not given are those of the stations.
+fn of_stations(settings: &Settings, sizes: &[usize]) -> Result<MovingBlockRun, Failure> {
+    let wrong = |error| Failure::new(format!("--stations {}: {error}", listed(sizes)));
+    let run = MovingBlockRun::of_stations(sizes, 1, 1).map_err(wrong)?;
+    let together = run.processes as u64;
+    if let Some(given) = settings.processes.filter(|&given| given != together) {
+        return Err(Failure::new(format!(
+            "--processes {given}: the stations have {together} together"
+        ))
+        .help("drop --processes"));
+    }
+    let tokens = settings.tokens.unwrap_or(1);
+    let fits = (sizes.len() as u64 - 1)
+        .checked_div(tokens)
+        .unwrap_or(1)
+        .max(1);
+    let checked = of_settings(&Settings {
+        processes: Some(together),
+        tokens: Some(tokens),
+        separation: Some(settings.separation.unwrap_or(fits)),
+        ..settings.clone()
+    })?;
+    Ok(MovingBlockRun {
+        stations: run.stations,
+        ..checked
+    })
+}
+
+fn listed(sizes: &[usize]) -> String {
+    let sizes = sizes.iter().map(ToString::to_string);
+    sizes.collect::<Vec<_>>().join(",")
+}
+
 /// Says what is going to happen where tokens have no room to move.
 fn explain(run: &MovingBlockRun) {
     let (n, m, d) = (
-        run.processes as u64,
+        run.station_count() as u64,
         run.tokens as u64,
         u64::from(run.separation),
     );
+    let places = match run.stations {
+        None => "processes",
+        Some(_) => "stations",
+    };
     let mut fits = Vec::new();
     if n > d {
         fits.push(format!("{} {d} apart", count((n - 1) / d, "token")));
@@ -109,20 +153,25 @@ fn explain(run: &MovingBlockRun) {
         fits.push(format!("{} {} apart", count(m, "token"), (n - 1) / m));
     }
     fits.push(format!(
-        "at least {} processes",
+        "at least {} {places}",
         u128::from(m) * u128::from(d) + 1
     ));
     warn(format_args!(
-        "{m} tokens {d} apart need a ring of more than {} processes, one of slack, and it has {n}: \
+        "{} {d} apart need a ring of more than {} {places}, one of slack, and it has {n}: \
          each will wait for the one ahead of it. What fits: {}.",
+        count(m, "token"),
         u128::from(m) * u128::from(d),
         fits.join(", or ")
     ));
 }
 
 fn title(run: &MovingBlockRun) -> String {
+    let stations = match &run.stations {
+        None => String::new(),
+        Some(sizes) => format!(" in stations of {}", listed(sizes)),
+    };
     format!(
-        "{}, a moving block; {}, {} apart; {} start, seed {}",
+        "{}{stations}, a moving block; {}, {} apart; {} start, seed {}",
         count(run.processes as u64, "process"),
         count(run.tokens as u64, "token"),
         run.separation,
@@ -134,7 +183,7 @@ fn title(run: &MovingBlockRun) -> String {
 /// The proved bound, where there is one.
 fn worst(run: &MovingBlockRun) -> Option<u64> {
     let ring = || MovingBlockRing::new(run.processes, run.tokens, run.separation);
-    run.feasible().then(|| ring().worst_settled() as u64)
+    (run.feasible() && run.stations.is_none()).then(|| ring().worst_settled() as u64)
 }
 
 /// Runs with progress; the first failure of `show` stops the run.
@@ -155,7 +204,7 @@ fn follow(
 fn in_text(run: &MovingBlockRun) -> Result<Outcome, Failure> {
     let (columns, rows) = style::screen();
     let rows_left = rows.saturating_sub(text::LINES);
-    let mut diagram = Diagram::new(vec![false; run.processes], columns, rows_left);
+    let mut diagram = Diagram::new(firsts(run), columns, rows_left).marking("a station begins");
     let outcome = follow(run, |frame| {
         diagram.observe(&frame.into());
         Ok(())
@@ -165,7 +214,12 @@ fn in_text(run: &MovingBlockRun) -> Result<Outcome, Failure> {
     writeln!(
         out,
         "{DIM}A capital is a token that moved in this round, a small letter one that stood, a digit \
-         a pile.{DIM:#}\n"
+         a pile{}.{DIM:#}\n",
+        if run.stations.is_some() {
+            ", ▪ work"
+        } else {
+            ""
+        }
     )?;
     diagram.write(&mut out, outcome.rounds)?;
     writeln!(out)?;
@@ -174,6 +228,17 @@ fn in_text(run: &MovingBlockRun) -> Result<Outcome, Failure> {
     verdicts(&mut out, run, &outcome)?;
     suggest(&mut out, run)?;
     Ok(outcome)
+}
+
+/// Where stations begin, if there are any.
+fn firsts(run: &MovingBlockRun) -> Vec<bool> {
+    let mut firsts = vec![false; run.processes];
+    let mut first = 0;
+    for size in run.stations.iter().flatten() {
+        firsts[first] = true;
+        first += size;
+    }
+    firsts
 }
 
 fn summary(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io::Result<()> {
@@ -208,7 +273,11 @@ fn verdicts(out: &mut impl Write, run: &MovingBlockRun, outcome: &Outcome) -> io
 
 fn suggest(out: &mut impl Write, run: &MovingBlockRun) -> io::Result<()> {
     let (n, m, d) = (run.processes, run.tokens, run.separation);
-    let command = format!("headway run --program moving-block -n {n} -m {m} -d {d}");
+    let ring = match &run.stations {
+        None => format!("-n {n}"),
+        Some(sizes) => format!("--stations {}", listed(sizes)),
+    };
+    let command = format!("headway run --program moving-block {ring} -m {m} -d {d}");
     let watched = (
         format!("{command} --fault scramble@30 --watch"),
         "scramble it while it runs, animated",
@@ -217,7 +286,10 @@ fn suggest(out: &mut impl Write, run: &MovingBlockRun) -> io::Result<()> {
         format!("headway run -n {n} -m {m} -d {d}"),
         "the same in lock-step",
     );
-    try_next(out, &[watched, lock_step])
+    match run.stations {
+        None => try_next(out, &[watched, lock_step]),
+        Some(_) => try_next(out, &[watched]),
+    }
 }
 
 fn as_json(run: &MovingBlockRun, outcome: &Outcome) -> RunJson {
@@ -229,6 +301,7 @@ fn as_json(run: &MovingBlockRun, outcome: &Outcome) -> RunJson {
         program: "moving-block",
         delays: Vec::new(),
         feasible: run.feasible(),
+        station_sizes: run.stations.clone(),
     };
     let outcome = OutcomeJson::new(ring, (None, worst(run)), &run.faults, outcome);
     RunJson::new(outcome, None, None)
@@ -254,7 +327,7 @@ fn in_csv(run: &MovingBlockRun) -> Result<Outcome, Failure> {
 }
 
 fn record(run: &MovingBlockRun) -> Result<(Film, Outcome), Failure> {
-    let mut film = Film::new(title(run), vec![false; run.processes], None);
+    let mut film = Film::new(title(run), firsts(run), None);
     let outcome = run.run(|frame| {
         let remark = match frame.fault {
             Some(fault) => format!("fault {fault}"),

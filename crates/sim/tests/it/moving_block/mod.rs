@@ -9,6 +9,7 @@ use headway_testkit::tier::properties;
 use proptest::prelude::*;
 
 mod patrolled;
+mod stations;
 
 use patrolled::PatrolledRing;
 

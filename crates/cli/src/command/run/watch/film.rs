@@ -198,7 +198,7 @@ impl Film {
             group,
             pitch: 1,
         };
-        let cells = columns.cells(&scene.shown.tokens);
+        let cells = columns.cells(&scene.shown);
         let cells: String = cells.iter().map(ToString::to_string).collect();
         let (style, width) = (style(scene), LABEL - 2);
         format!("{style}{:>width$}{style:#}  {cells}", scene.shown.round)
