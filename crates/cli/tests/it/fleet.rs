@@ -320,7 +320,7 @@ fn the_demonstration_ends_by_itself_and_judges_what_it_saw() {
         if worked {
             return has(
                 &ran.out,
-                &["never two at a time. Nodes, folders and processes are gone."],
+                &["never two at a time. Nodes, folders and processes are removed."],
             );
         }
     }
