@@ -1,4 +1,5 @@
-//! A node's configuration and files, fleets on virtual time, fleets of real processes.
+//! A node's configuration and files, fleets on virtual time, fleets of real processes, and a model
+//! of the agreement for SPIN.
 
 mod config;
 mod damaged;
@@ -8,6 +9,7 @@ mod hosts;
 mod names;
 mod observer;
 mod rollouts;
+mod spin;
 mod virtual_time;
 
 /// Not a test: what a node of the other tests runs as.
