@@ -120,7 +120,7 @@ fn commands_in_json_print_whole_json() {
     );
     assert_eq!(walk["interrupted"], true);
     assert!(walk["length"].as_u64().expect("steps") >= 400);
-    let plan = json("plan pairs.txt --effort 1000", "the best order so far");
+    let plan = json("plan pairs.txt --effort 1000", "the best so far");
     assert_eq!(plan["interrupted"], true);
     assert!(plan["separation"].as_u64() >= plan["lower_bound"].as_u64());
     let play = "petri play conveyor.pnml --rounds 99999999999 -o last.pnml";

@@ -106,7 +106,7 @@ impl Stations {
 /// let request = Request { seed: 1, effort: 1 };
 /// let found = fewest(&conflicts, request, &mut |_| {}, &false.into());
 /// assert_eq!((found.stations.len(), found.are_fewest()), (2, true));
-/// assert_eq!(found.because(&conflicts), "no two of a1, b1 may be down together");
+/// assert_eq!(found.because(&conflicts), "no two of a1, b2 may be down together");
 /// ```
 pub fn fewest(
     conflicts: &Conflicts,
