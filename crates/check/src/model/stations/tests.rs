@@ -6,7 +6,6 @@ use headway_sim::seed::{Purpose, Random};
 
 use super::rules::{KINDS, Kind, Link};
 use super::{Ingredient, Ring, Settings, State};
-use crate::listed::Alike;
 
 /// The first of many random steps after which the two differ, and how far a token has come.
 fn differ(sizes: &[usize], tokens: usize, leave_out: Option<Ingredient>) -> (Option<u32>, usize) {
