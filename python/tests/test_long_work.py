@@ -87,6 +87,8 @@ def test_ctrl_c(work):
     code = (
         "import headway, networkx, signal, sys, warnings\n"
         "warnings.simplefilter('ignore')\n"
+        # What runs in the background may have been told to ignore it.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "try:\n"
         "    print('begun', flush=True)\n"
         f"    {LONG[work]}\n"
