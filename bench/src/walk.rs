@@ -55,7 +55,7 @@ fn stations(table: &mut Table) {
     const BROKERS: usize = 1000;
     let replicas = |partition: usize, racks: usize| {
         (0..3).map(move |replica| {
-            // In a rack, whoever some product says.
+            // Spread over the brokers of a rack without chance.
             let within = (partition * 7919 + replica * 104_729) * 31 % 100_003 % (BROKERS / racks);
             (within * racks + (partition + replica) % racks).to_string()
         })

@@ -1,4 +1,4 @@
-"""Stations, and orders of a ring, from who may not be down together."""
+"""Stations, and orders of a ring, from the members that may not be down together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! The order of a ring from who may not be down together.
+//! Stations, and the order of a ring, from the members that may not be down together.
 
 use std::path::Path;
 

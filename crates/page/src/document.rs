@@ -22,6 +22,9 @@ pub struct Document {
     paths: Map<String, Value>,
 }
 
+/// The parameter of requests about a run that somebody may present.
+pub const PRESENTER: &[(&str, &str)] = &[("key", "The presenter's, if somebody presents the run.")];
+
 /// A request that is answered elsewhere than at a desk.
 pub struct Operation<'a> {
     /// `GET` or `POST`.
@@ -69,10 +72,7 @@ impl Document {
         if asked.as_object().is_some_and(|asked| !asked.is_empty()) {
             refusals.push((422, "a field is wrong, or too large"));
         }
-        let key: &[_] = match route.steers {
-            true => &[("key", "Of whoever presents the run, if somebody does.")],
-            false => &[],
-        };
+        let key = if route.steers { PRESENTER } else { &[] };
         let operation = self.add(&Operation {
             method: route.method,
             path: route.path,

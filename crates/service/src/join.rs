@@ -24,7 +24,7 @@ use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use crate::identity::{self, NodeKey, SignerKey};
-use crate::membership::control::take;
+use crate::membership::control::{take, take_text};
 pub use crate::membership::invite::found;
 pub use crate::membership::roster::Member;
 use crate::membership::roster::{valid_address, valid_name};
@@ -85,12 +85,7 @@ impl Token {
         let secret = take(&mut rest)?;
         let expires = u64::from_be_bytes(take(&mut rest)?);
         let key = NodeKey::from_bytes(&take(&mut rest)?);
-        let mut text = || {
-            let [length] = take(&mut rest)?;
-            let (text, after) = rest.split_at_checked(length.into())?;
-            rest = after;
-            String::from_utf8(text.to_vec()).ok()
-        };
+        let mut text = || take_text(&mut rest);
         let ring = text().filter(|ring| valid_name(ring))?;
         let name = text().filter(|name| valid_name(name))?;
         let address = text().filter(|address| valid_address(address))?;

@@ -1,4 +1,4 @@
-//! `headway plan`: stations, and the order of a ring, from who may not be down together.
+//! `headway plan`: stations, and the order of a ring, from the members that may not be down together.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

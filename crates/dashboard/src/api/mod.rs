@@ -8,7 +8,7 @@ use axum::extract::FromRequest;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
-use headway_page::document::{Document, Operation};
+use headway_page::document::{Document, Operation, PRESENTER};
 use headway_page::runs::Frame;
 use headway_page::{ApiError, Desk, Request};
 use tokio::sync::Semaphore;
@@ -33,7 +33,7 @@ fn table() -> [(Operation<'static>, MethodRouter<App>); 5] {
                         `frames_per_second`, fewer when frames are large (4 MB a second); above \
                         that rounds are left out. A slow reader gets fewer frames, never late \
                         ones. A comment every 15 s keeps the connection",
-                parameters: &[("key", "Of whoever presents the run, if somebody does.")],
+                parameters: PRESENTER,
                 answer: |document| document.events::<Frame>("frame"),
                 refusals: &[
                     (404, "there is no such run"),

@@ -320,12 +320,7 @@ fn parse(bytes: &[u8]) -> Option<(Sender, Message)> {
     let mark = Mark::read(&mut rest)?;
     let [newest] = take(&mut rest)?;
     let boot = u64::from_be_bytes(take(&mut rest)?);
-    let mut text = || {
-        let [length] = take(&mut rest)?;
-        let (text, after) = rest.split_at_checked(length.into())?;
-        rest = after;
-        String::from_utf8(text.to_vec()).ok()
-    };
+    let mut text = || take_text(&mut rest);
     let name = text().filter(|name| valid_name(name))?;
     let address = text().filter(|address| valid_address(address))?;
     let message = match kind {
@@ -407,6 +402,14 @@ pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (field, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*field)
+}
+
+/// A text of at most 255 bytes, after its length.
+pub(crate) fn take_text(bytes: &mut &[u8]) -> Option<String> {
+    let [length] = take(bytes)?;
+    let (text, rest) = bytes.split_at_checked(length.into())?;
+    *bytes = rest;
+    String::from_utf8(text.to_vec()).ok()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Machines with a key that is not the right one, and members that say what is not true.
 
+use headway_node::Rule;
+use headway_node::wire::Layout;
 use headway_service::config::Bypass;
 use headway_service::identity::{Identities, Identity, Purpose};
 use headway_service::internal::control::Message;
@@ -11,6 +13,14 @@ use serde_json::{Value, json};
 use super::keys::{n1, name_id};
 use super::schedules;
 use super::world::*;
+
+/// Of what neighbours tell each other on the rings of these worlds.
+const HOPS: Layout = Layout {
+    tokens: 1,
+    payload: 0,
+    rule: Rule::MovingBlock,
+    version: 1,
+};
 
 #[test]
 fn a_node_with_another_key_is_a_stranger() {
@@ -235,17 +245,10 @@ fn a_member_that_makes_up_steps_stops_nobody_and_is_removed() {
 /// On the ring a neighbour's datagrams are believed under its own key only.
 #[test]
 fn a_hop_under_another_members_key_is_refused() {
-    use headway_node::Rule;
+    use headway_node::wire::Header;
     use headway_node::wire::block::Told;
-    use headway_node::wire::{Header, Layout};
     let mut world = World::new(1720, 5);
     world.run_for(ms(1000));
-    let layout = Layout {
-        tokens: 1,
-        payload: 0,
-        rule: Rule::MovingBlock,
-        version: 1,
-    };
     let header = Header {
         receiver: 0,
         sender: 1,
@@ -256,8 +259,8 @@ fn a_hop_under_another_members_key_is_refused() {
         let other = ("n0", &identity(0).public());
         let hop: &Identity = &identity(with);
         let hop = hop.key_with("virtual", Purpose::Hop, name, other);
-        let mut bytes = vec![0; layout.bytes()];
-        layout.write(
+        let mut bytes = vec![0; HOPS.bytes()];
+        HOPS.write(
             &header,
             [(1, 5, &[][..])].into_iter(),
             Some((&Told::default(), &[0])),
@@ -277,16 +280,9 @@ fn a_hop_under_another_members_key_is_refused() {
 /// A compromised member's numbers could be the last ones that there are.
 #[test]
 fn a_fencing_number_of_centuries_ahead_is_refused() {
-    use headway_node::Rule;
-    use headway_node::wire::{self, Layout};
+    use headway_node::wire;
     let mut world = World::new(1730, 5);
     world.run_for(ms(1000));
-    let layout = Layout {
-        tokens: 1,
-        payload: 0,
-        rule: Rule::MovingBlock,
-        version: 1,
-    };
     let other = ("n0", &identity(0).public());
     let key = identity(1).key_with("virtual", Purpose::Hop, "n1", other);
     let key = key.expect("one");
@@ -295,12 +291,12 @@ fn a_fencing_number_of_centuries_ahead_is_refused() {
         world.run_for(ms(1));
         let mut flying = world.flying.iter().map(|datagram| &datagram.0);
         let hop = flying.find(|(_, _, to, bytes)| {
-            *to == 0 && bytes.len() == layout.bytes() && wire::sender(bytes) == Some(1)
+            *to == 0 && bytes.len() == HOPS.bytes() && wire::sender(bytes) == Some(1)
         });
         said = hop.map(|(.., bytes)| bytes.clone());
     }
     let said = said.expect("a hop of n1");
-    let read = layout.read(&said, &key).expect("its own");
+    let read = HOPS.read(&said, &key).expect("its own");
     let (value, own, _) = read.tokens().next().expect("a token");
     let (told, heard) = read.told().expect("a moving block");
     let heard: Vec<u32> = heard.collect();
@@ -314,9 +310,9 @@ fn a_fencing_number_of_centuries_ahead_is_refused() {
         (i64::MAX as u64 - 3, 1),
         (u64::MAX, 1),
     ] {
-        let mut bytes = vec![0; layout.bytes()];
+        let mut bytes = vec![0; HOPS.bytes()];
         let token = [(value, fence, &[][..])].into_iter();
-        layout.write(&read.header, token, Some((&told, &heard)), &key, &mut bytes);
+        HOPS.write(&read.header, token, Some((&told, &heard)), &key, &mut bytes);
         let before = rejected(&world);
         world.deliver(0, bytes);
         // Counted, and told with the next thing that happens.
